@@ -73,14 +73,14 @@ public struct AuditEntry: Hashable, Sendable {
     /// The value that `hash` must have: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds
     /// since 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
     public var expectedHash: [UInt8] {
-        var start: [UInt8] = []
-        start.reserveCapacity(320)
-        start.append(0x01)
-        start += previous
-        start.append(family)
-        start.appendBigEndian(number)
-        start.appendBigEndian(at.microseconds &- 946_684_800_000_000)
-        var bytes = CanonicalBytes(after: start)
+        var prefix: [UInt8] = []
+        prefix.reserveCapacity(320)
+        prefix.append(0x01)
+        prefix += previous
+        prefix.append(family)
+        prefix.appendBigEndian(number)
+        prefix.appendBigEndian(at.microseconds &- 946_684_800_000_000)
+        var bytes = CanonicalBytes(after: prefix)
         act.append(to: &bytes)
         return sha256(bytes.bytes)
     }
@@ -119,20 +119,20 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public subscript(name: String) -> String? {
         get { details.first { $0.name == name }?.value }
         set {
-            var place = details.count
-            while place > 0 {
-                let order = name.byteOrder(to: details[place - 1].name)
+            var index = details.count
+            while index > 0 {
+                let order = name.byteOrder(to: details[index - 1].name)
                 if order > 0 { break }
-                place -= 1
+                index -= 1
                 guard order == 0 else { continue }
-                if let newValue { details[place].value = newValue } else { details.remove(at: place) }
+                if let newValue { details[index].value = newValue } else { details.remove(at: index) }
                 return
             }
             guard let newValue else { return }
             // Enough for most acts.
             if details.isEmpty { details.reserveCapacity(16) }
             let detail = Detail(name: name, value: newValue)
-            if place == details.count { details.append(detail) } else { details.insert(detail, at: place) }
+            if index == details.count { details.append(detail) } else { details.insert(detail, at: index) }
         }
     }
 
@@ -141,16 +141,16 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for detail in other.details { self[detail.name] = detail.value }
     }
 
-    /// Returns the details `<name>_1`, `<name>_2` and so on.
-    func numbered(_ name: String) -> [String] {
-        var texts: [String] = []
-        while let text = self["\(name)_\(texts.count + 1)"] { texts.append(text) }
-        return texts
+    /// Returns the values of the details `<name>_1`, `<name>_2` and so on, up to the first that is missing.
+    func numberedValues(_ name: String) -> [String] {
+        var values: [String] = []
+        while let value = self["\(name)_\(values.count + 1)"] { values.append(value) }
+        return values
     }
 
     /// Sets the details `<name>_1`, `<name>_2` and so on.
-    public mutating func setNumbered(_ name: String, _ texts: [String]) {
-        for (index, text) in texts.enumerated() { self["\(name)_\(index + 1)"] = text }
+    public mutating func setNumberedValues(_ name: String, _ values: [String]) {
+        for (index, value) in values.enumerated() { self["\(name)_\(index + 1)"] = value }
     }
 
     /// The canonical bytes: names in byte order, each name and value preceded by its length.
@@ -168,7 +168,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public init?(canonical bytes: [UInt8]) {
         guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
         for index in stride(from: 0, to: fields.count, by: 2) {
-            guard let name = fields[index].flatMap(Self.text), let value = fields[index + 1].flatMap(Self.text),
+            guard let name = fields[index].flatMap(Self.decodeText),
+                let value = fields[index + 1].flatMap(Self.decodeText),
                 details.last.map({ $0.name.byteOrder(to: name) < 0 }) ?? true
             else { return nil }
             details.append(Detail(name: name, value: value))
@@ -178,8 +179,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         guard dictionary.count == details.count else { return nil }
     }
 
-    /// Returns the text; nil for invalid UTF-8.
-    private static func text(_ bytes: [UInt8]) -> String? {
+    /// Decodes UTF-8; nil for invalid bytes.
+    private static func decodeText(_ bytes: [UInt8]) -> String? {
         guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
         return String(copying: text)
     }

@@ -20,6 +20,7 @@ public struct ChainVerifier {
 
     public let family: FamilyID
     public private(set) var lastNumber: Int64 = 0
+    /// The hash of the last entry that was checked.
     public private(set) var head = AuditEntry.genesis
     private var lastTime = Timestamp(microseconds: .min)
 
@@ -33,7 +34,7 @@ public struct ChainVerifier {
     }
 
     /// Checks the next entry.
-    /// - Parameter payload: the entry's salt and body; nil where they have been erased.
+    /// - Parameter payload: the entry's salt and body; nil where they are erased or cannot be read.
     public mutating func check(_ entry: AuditEntry, payload: (salt: [UInt8], body: [UInt8])?) throws(Fault) {
         let payload = payload.map { ExportRecord.Payload.whole(salt: $0.salt, body: $0.body) } ?? .erased
         try check(PreparedEntry(entry, payload, position: nil))

@@ -7,21 +7,22 @@ public struct DeviceFolder: Sendable {
 
     public init(path: String) { self.path = path }
 
-    public var session: SessionFile { SessionFile(path: path + "/session.json") }
-    public var deviceSecret: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
+    public var sessionFile: SessionFile { SessionFile(path: path + "/session.json") }
+    public var deviceSecretFile: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
     /// The folder of model files. They contain nothing about a person, and are kept after a logout.
     public var modelsPath: String { path + "/models" }
 
-    /// Returns the seal for the words in cache and outbox, with the key of this folder. The folder must exist.
+    /// Returns the seal for the words in cache and outbox. Its key is in this folder, and is created if it is missing.
+    /// The folder MUST exist.
     /// - Throws: `PrivateFileError`.
-    public func seal() throws(PrivateFileError) -> TextSeal { TextSeal(try key.load()) }
+    public func seal() throws(PrivateFileError) -> TextSeal { TextSeal(try keyFile.load()) }
 
-    /// The file of the key that seals the words.
+    /// The path of the file with the key that seals the words.
     public var keyPath: String { path + "/sealing.key" }
 
-    private var key: SealingKeyFile { SealingKeyFile(path: keyPath) }
+    private var keyFile: SealingKeyFile { SealingKeyFile(path: keyPath) }
 
     /// Creates the folder if it is missing.
     public func create() throws {
@@ -29,12 +30,12 @@ public struct DeviceFolder: Sendable {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Deletes session, key, cache and outbox: after a logout, and after the account was deleted.
+    /// Deletes session, key, cache and outbox, after a logout or the deletion of the account.
     /// - Parameter keepsDeviceSecret: whether to keep the secret for the next sign-in, as after a logout.
     public func clear(keepsDeviceSecret: Bool = false) throws {
-        if !keepsDeviceSecret { try deviceSecret.remove() }
-        try session.remove()
-        try key.remove()
+        if !keepsDeviceSecret { try deviceSecretFile.remove() }
+        try sessionFile.remove()
+        try keyFile.remove()
         try EventCache.remove(cachePath)
         try EventCache.remove(outboxPath)
     }

@@ -5,7 +5,7 @@ public enum AbuseReportStatus: String, Sendable, CaseIterable {
     /// Whether the review has ended.
     public var isClosed: Bool { self == .resolved || self == .dismissed }
 
-    /// Whether a review may change the status to the next one.
+    /// Returns whether a review may change the status to the next one.
     public func mayBecome(_ next: AbuseReportStatus) -> Bool {
         switch self {
         case .open: next == .investigating

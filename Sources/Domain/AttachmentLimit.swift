@@ -6,6 +6,6 @@ public enum AttachmentLimit {
     public static let maxUnusedBytes = 50 << 20
     /// The maximum number of pictures of one nag.
     public static let maxPerNag = 8
-    /// The time in which a nag may use a picture after its upload.
+    /// The time after the upload of a picture within which a nag may use it.
     public static let usableTime = Timestamp.Span.hours(24)
 }

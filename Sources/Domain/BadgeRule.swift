@@ -21,7 +21,7 @@ extension BadgeType {
     /// The badges that clients know and see in lists.
     public static let clientBadges = allCases.filter { $0 != .familyAward }
 
-    /// Whether these counts earn the badge.
+    /// Returns whether these counts earn the badge.
     public func isReached(by facts: BadgeFacts) -> Bool {
         switch self {
         case .firstCompletion: facts.completions >= 1
@@ -34,7 +34,7 @@ extension BadgeType {
         }
     }
 
-    /// Returns the badges that the counts earn beyond the earlier ones, in the order of the cases.
+    /// Returns the badges that the counts earn and that the person does not have yet, in the order of the cases.
     public static func newlyEarned(_ facts: BadgeFacts, already earned: Set<BadgeType>) -> [BadgeType] {
         allCases.filter { !earned.contains($0) && $0.isReached(by: facts) }
     }

@@ -15,9 +15,9 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     /// Creates the date that is so many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date
     /// algorithms").
     public init(daysSinceEpoch: Int64) {
-        let shifted = daysSinceEpoch + 719_468
-        let era = floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
+        let daysFromMarchOfYear0 = daysSinceEpoch + 719_468
+        let era = floorDivide(daysFromMarchOfYear0, 146_097)
+        let dayOfEra = daysFromMarchOfYear0 - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
         let monthSinceMarch = (5 * dayOfYear + 2) / 153
@@ -27,9 +27,9 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     }
 
     public var daysSinceEpoch: Int64 {
-        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
-        let era = floorDivide(shiftedYear, 400)
-        let yearOfEra = shiftedYear - era * 400
+        let yearFromMarch = Int64(month <= 2 ? year - 1 : year)
+        let era = floorDivide(yearFromMarch, 400)
+        let yearOfEra = yearFromMarch - era * 400
         let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
@@ -106,10 +106,10 @@ public struct TimeOfDay: Hashable, Comparable, Sendable {
     /// Parses `HH:MM` or `HH:MM:SS`; nil for any other text.
     public init?(_ text: some StringProtocol) {
         var reader = DigitReader(text)
-        guard let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2) else { return nil }
+        guard let hour = reader.readNumber(2), reader.skip(":"), let minute = reader.readNumber(2) else { return nil }
         var second = 0
         if !reader.isAtEnd {
-            guard reader.skip(":"), let value = reader.number(2), reader.isAtEnd else { return nil }
+            guard reader.skip(":"), let value = reader.readNumber(2), reader.isAtEnd else { return nil }
             second = value
         }
         self.init(hour: hour, minute: minute, second: second)
@@ -155,7 +155,8 @@ extension ZoneRules {
         let wallSeconds = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
         let before = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds - 86_400)))
         let after = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds + 86_400)))
-        // The earlier candidate with this wall-clock time; if neither has it, the one by the offset before the change.
+        // The result is the earlier candidate that has this wall-clock time. If neither has it, the result is computed
+        // with the offset before the change.
         let candidates = [wallSeconds - before, wallSeconds - after].sorted()
         for candidate in candidates
         where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wallSeconds {

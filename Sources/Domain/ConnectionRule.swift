@@ -13,7 +13,8 @@ public enum ConnectionRule {
     /// each other; a caregiver may nag only the other party's children.
     /// - Parameters:
     ///   - isBlocked: whether there is a block between the creator and the other party or the recipient.
-    ///   - isSuspended: whether a guardian has suspended the creator's relationship with one of them.
+    ///   - isSuspended: whether a guardian has suspended the creator's relationship with the other party or the
+    ///     recipient.
     ///   - sharesFamily: whether both parties are now in one family, whose own rules apply then.
     public static func denialOfNag(
         isActive: Bool, isCaregiver: Bool, to recipient: ConnectionRecipient, isBlocked: Bool,

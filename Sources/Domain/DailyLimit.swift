@@ -30,7 +30,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Creating, editing, approving, confirming and rejecting drafts. Each draft of an import counts.
     case draftSteps = "draft_steps"
 
-    /// The length of a day. It begins with the first act that it counts.
+    /// The length of a day. A day begins with the first act that counts in it.
     public static let day = Timestamp.Span.days(1)
 
     /// The maximum number of acts within a day.
@@ -42,7 +42,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .aiSessions, .constraintChanges, .preferenceChanges: 200
-        // Two of the largest imports.
+        // Enough for two imports of the maximum size.
         case .draftSteps: 600
         }
     }

@@ -1,6 +1,7 @@
-/// The turn of a person's daily digest, which is due once for each date in their zone, from a time of day on.
+/// The decision whether a person's daily digest is due. It is due once for each date in the person's zone, from a
+/// chosen time of day on.
 public struct DigestTurn: Hashable, Sendable {
-    /// The date whose digest is due; nil before its time, and after it was made.
+    /// The date whose digest is due now; nil if today's digest is not due yet or was made.
     public let dueDate: CivilDate?
     /// The time at which to check again, which is later than `now`.
     public let nextCheck: Timestamp
@@ -16,8 +17,8 @@ public struct DigestTurn: Hashable, Sendable {
         nextCheck = last < today && moment > now ? moment : zone.moment(max(last, today).adding(days: 1), time)
     }
 
-    /// Returns the date without a digest for a person who turns digests on: today, if the time of its digest has
-    /// passed; otherwise nil.
+    /// Returns the date that gets no digest because a person turns digests on too late for it: today, if the time of
+    /// day has passed; otherwise nil.
     public static func skippedDate(at time: TimeOfDay, now: Timestamp, zone: some ZoneRules) -> CivilDate? {
         let today = zone.local(now).date
         return zone.moment(today, time) <= now ? today : nil

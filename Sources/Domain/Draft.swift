@@ -68,14 +68,14 @@ public enum DraftLimit {
     /// The time for which a confirmation can be used.
     public static let keyLifetime = Timestamp.Span.seconds(60)
     /// The maximum number of rows that a draft may be based on.
-    public static let contextRows = 20
+    public static let maxContextRows = 20
     /// The lengths of a message, in characters.
     public static let messageLengths = 1...280
     /// The lengths of a digest, in characters.
     public static let digestLengths = 1...1000
-    /// The number of recipients of a digest.
+    /// The numbers of recipients that a digest may have.
     public static let recipientCounts = 1...8
-    /// The lengths of the words that a draft is made from, in characters.
+    /// The lengths of the text from which a draft is made, in characters.
     public static let textLengths = 1...2000
 }
 
@@ -140,7 +140,7 @@ public struct DraftProgress: Hashable, Sendable {
 
 /// A reason why a draft ended before its time.
 public enum DraftEndReason: String, Sendable, CaseIterable {
-    /// The author no longer has the consent `ai_mediation`.
+    /// Its author no longer has the consent `ai_mediation`.
     case consentMissing = "consent_missing"
     /// Its author has switched off the AI, by the preference `ai_mode` or `ai_server_enabled`.
     case modeOff = "mode_off"
@@ -159,7 +159,7 @@ public struct DraftKey: Hashable, Sendable {
         self.expiresAt = expiresAt
     }
 
-    /// Whether a person may use the key with this digest of the secret.
+    /// Returns whether a person may use the key with this digest of the secret.
     public func allowsUse(of digest: [UInt8], by person: UserID, at now: Timestamp) -> Bool {
         digest == self.digest && person == owner && now <= expiresAt
     }

@@ -51,8 +51,8 @@ public struct FamilyPolicy: Hashable, Sendable {
 }
 
 extension FamilyPolicy {
-    /// Whether any value allows more than another policy does: more nags, longer snoozes, more points, more or sooner
-    /// push-backs, or third parties.
+    /// Returns whether any value allows more than another policy does: more nags, longer snoozes, more points, more or
+    /// sooner push-backs, or third parties.
     public func widens(_ other: FamilyPolicy) -> Bool {
         dailyCap > other.dailyCap || maxSnoozeMinutes > other.maxSnoozeMinutes
             || pointsMultiplier > other.pointsMultiplier || maxPushBack > other.maxPushBack

@@ -52,7 +52,7 @@ public struct IncentiveTerms: Hashable, Sendable {
         self.approvalMode = approvalMode
     }
 
-    /// Whether a completion makes the rule take effect.
+    /// Returns whether a completion makes the rule take effect.
     /// - Parameters:
     ///   - completions: the number of the recipient's completions, including this one.
     ///   - streaks: the recipient's streak before and after it.

@@ -27,9 +27,9 @@ extension ZoneRules {
         return start..<max(start, end)
     }
 
-    /// Returns the first second after `early` from which the zone has its offset of `late`.
+    /// Returns the first second after `early` from which the zone has the offset that it has at `late`.
     ///
-    /// Both are whole seconds since the epoch, between which there may be at most one clock change.
+    /// `early` and `late` count seconds since the epoch. Between them there may be at most one clock change.
     func clockChange(after early: Int64, upTo late: Int64) -> Int64 {
         let offset = secondsFromUTC(at: Timestamp(seconds: late))
         var (before, after) = (early, late)

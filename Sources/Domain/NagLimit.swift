@@ -32,8 +32,9 @@ public enum NagLimit {
         madeToday >= changesPerDay ? .changeLimitReached : nil
     }
 
-    /// The number of nags that a person may complete on one local day of the family before completions in a series are
-    /// refused, because each creates the next nag of the series. This allows one every five minutes, day and night.
+    /// The number of completions on one local day of the family above which a person's completions in a series are
+    /// refused, because each creates the next nag of its series. It allows one completion every five minutes, day and
+    /// night.
     public static let seriesCompletionsPerDay = 300
 
     /// Returns the reason why one more completion in a series is refused; nil when it is allowed.
@@ -50,7 +51,7 @@ public enum NagLimit {
         return min(day.lowerBound, now - .days(1))..<day.upperBound
     }
 
-    /// Returns one sentence for the person about the time when a daily limit is reset.
+    /// Returns a sentence for the person who reached a daily limit: when it is reset, or that the last 24 hours count.
     public static func resetSentence(in zone: String, now: Timestamp, zoneChangedAt changed: Timestamp?) -> String {
         guard let changed, changed > now - .days(1) else { return "You can go on at midnight (\(zone))." }
         return "The last 24 hours count, because the family's time zone was changed."
@@ -58,7 +59,7 @@ public enum NagLimit {
 
     /// Returns the latest due time that one snooze may set: the allowed minutes after the due time, or after now if the
     /// nag is overdue.
-    public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {
+    public static func latestSnoozedDueTime(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {
         max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
     }
 
@@ -73,7 +74,7 @@ public enum NagLimit {
             guard allowance.usedToday < allowance.perDay else { return .snoozeLimitReached }
         }
         guard newDueAt > dueAt, newDueAt > now else { return .snoozeNotLater }
-        return newDueAt > latestSnooze(dueAt: dueAt, now: now, policy: policy) ? .snoozeTooLong : nil
+        return newDueAt > latestSnoozedDueTime(dueAt: dueAt, now: now, policy: policy) ? .snoozeTooLong : nil
     }
 }
 

@@ -22,10 +22,12 @@ public struct Preferences: Hashable, Sendable {
     public var aiMode = AIMode.heuristic
     /// The privacy level of AI questions that name none themselves.
     public var aiPrivacyLevel = PrivacyLevel.auto
-    /// The preferred models on the device and of the person's own provider; nil for the first available one.
+    /// The preferred model on the device; nil for the first available one.
     public var aiLocalModel: String?
+    /// The preferred model of the person's own provider; nil for the first available one.
     public var aiCloudModel: String?
-    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay there anyway.
+    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay on the device
+    /// even if they have more.
     public var aiTokenThreshold = 4_096
     /// The number of days for which the person's AI executions are kept.
     public var aiLogRetentionDays = 30
@@ -38,7 +40,7 @@ public struct Preferences: Hashable, Sendable {
     /// The time zone of families that have not set one.
     public static let standardTimeZone = "America/New_York"
 
-    /// The defaults.
+    /// Creates the defaults.
     public init() {}
 
     /// Creates the defaults, and applies the family's values, then the person's own.
@@ -89,13 +91,13 @@ extension Preferences {
         }
     }
 
-    /// Whether the notification of a phase waits for the daily digest. Those about medicine and of the last phase never
-    /// wait.
+    /// Returns whether the notification of a phase waits for the daily digest. Notifications about medicine and of the
+    /// last phase never wait.
     public func isHeldForDigest(_ phase: EscalationPhase, of category: NagCategory?) -> Bool {
         notificationFrequency == .dailyDigest && category != .meds && phase != .guardianReview
     }
 
-    /// Whether the person gets repeated reminders of a nag in that phase.
+    /// Returns whether the person gets repeated reminders of a nag in that phase.
     public func hasReminders(in phase: EscalationPhase, of category: NagCategory?) -> Bool {
         notificationFrequency != .oncePerPhase && !isHeldForDigest(phase, of: category)
     }

@@ -14,12 +14,12 @@ public struct QuietHours: Hashable, Sendable {
     /// The default: 22:00 to 07:00.
     public static let standard = QuietHours(start: .tenInTheEvening, end: .sevenInTheMorning)
 
-    /// Whether a wall-clock time is in the quiet hours.
+    /// Returns whether a wall-clock time is in the quiet hours.
     public func contains(_ time: TimeOfDay) -> Bool {
         start <= end ? start <= time && time < end : start <= time || time < end
     }
 
-    /// Whether a moment is in the quiet hours of a zone.
+    /// Returns whether a moment is in the quiet hours of a zone.
     public func contains(_ moment: Timestamp, in zone: some ZoneRules) -> Bool {
         contains(zone.local(moment).time)
     }

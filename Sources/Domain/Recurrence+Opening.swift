@@ -13,7 +13,7 @@ extension Recurrence {
     /// Returns the earliest due time to which an instance can be moved, so that nobody can complete many instances at
     /// once by moving each to the present. It is half a day after the previous instance's time in the series, or half
     /// an interval for series of less than a day.
-    public func earliestMove(after previous: Timestamp) -> Timestamp {
+    public func earliestMovedDueTime(after previous: Timestamp) -> Timestamp {
         previous + Timestamp.Span(microseconds: min(Timestamp.Span.hours(12), halfInterval).microseconds)
     }
 

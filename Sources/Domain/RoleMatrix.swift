@@ -84,8 +84,8 @@ extension NagPart {
 
 /// The permissions of each role, as pure functions that return the reason for a refusal; nil means allowed.
 public enum RoleMatrix {
-    /// Whether a role may nag another one. Guardians and participants may nag any member of the family, including
-    /// themselves; children may nag nobody, not even themselves.
+    /// Returns whether a role may nag another one. Guardians and participants may nag any member of the family,
+    /// including themselves; children may nag nobody, not even themselves.
     public static func mayNag(from creator: FamilyRole, to _: FamilyRole) -> Bool {
         creator != .child
     }
@@ -152,9 +152,9 @@ public enum RoleMatrix {
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
-    /// Returns the reason why a member may not send another a digest of the family; nil when they may. Both have
-    /// to be guardians, who may ask for it themselves, and the sender may contact the recipient. `isBlocked`: whether
-    /// either has an active block on the other.
+    /// Returns the reason why a member may not send another a digest of the family; nil when they may. Both have to be
+    /// guardians, and the sender has to be allowed to contact the recipient. `isBlocked`: whether either has an active
+    /// block on the other.
     public static func denialOfDigest(
         from sender: MemberState, to recipient: MemberState, isBlocked: Bool
     ) -> Denial? {

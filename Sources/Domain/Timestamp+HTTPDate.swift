@@ -1,6 +1,6 @@
 extension Timestamp {
-    /// Parses an HTTP date in the current form: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
-    /// 5.6.7).
+    /// Parses an HTTP date in the preferred format, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// 5.6.7). The day of the week is not checked; the obsolete formats give nil.
     public init?(httpDate text: String) {
         let words = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]

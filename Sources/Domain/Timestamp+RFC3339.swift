@@ -4,13 +4,13 @@ extension Timestamp {
     /// before.
     public init?(rfc3339 text: some StringProtocol) {
         var reader = DigitReader(text)
-        guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
-            let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
-            let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
-            let second = reader.number(2), second <= 60,
+        guard let year = reader.readNumber(4), reader.skip("-"), let month = reader.readNumber(2), reader.skip("-"),
+            let day = reader.readNumber(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
+            let hour = reader.readNumber(2), reader.skip(":"), let minute = reader.readNumber(2), reader.skip(":"),
+            let second = reader.readNumber(2), second <= 60,
             let date = CivilDate(year: year, month: month, day: day),
             let time = TimeOfDay(hour: hour, minute: minute, second: min(second, 59)),
-            let fraction = reader.fraction(), let offset = reader.zoneOffset(), reader.isAtEnd
+            let fraction = reader.readFraction(), let offset = reader.readZoneOffset(), reader.isAtEnd
         else { return nil }
         let seconds = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight - offset)
         microseconds = seconds * 1_000_000 + Int64(fraction)
@@ -20,15 +20,15 @@ extension Timestamp {
     public var rfc3339: String {
         String(unsafeUninitializedCapacity: 24) { buffer in
             let words = rfc3339Words
-            for place in 0..<24 {
-                buffer[place] = UInt8(truncatingIfNeeded: words[place / 8] >> UInt64(place % 8 * 8))
+            for index in 0..<24 {
+                buffer[index] = UInt8(truncatingIfNeeded: words[index / 8] >> UInt64(index % 8 * 8))
             }
             return 24
         }
     }
 
     /// The time to the minute, for people, such as `2026-11-28 14:05 UTC`.
-    public var minute: String { "\(rfc3339.prefix(10)) \(rfc3339.dropFirst(11).prefix(5)) UTC" }
+    public var minuteText: String { "\(rfc3339.prefix(10)) \(rfc3339.dropFirst(11).prefix(5)) UTC" }
 
     /// The 24 bytes of `rfc3339`, eight per word, the first in the lowest byte, for fast writing.
     public var rfc3339Words: InlineArray<3, UInt64> {
@@ -60,7 +60,7 @@ private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _
     return (tens | (numbers &- tens &* 10) << 8) &+ 0x3030_3030_3030_3030
 }
 
-/// Returns a word with a character at the given byte, counted from the lowest.
+/// Returns a word with a character in the byte with that index, counted from the lowest byte.
 private func byte(_ character: Unicode.Scalar, _ index: UInt64) -> UInt64 { UInt64(character.value) << (8 * index) }
 
 /// Parses fixed-width numbers from UTF-8: ASCII digits only.
@@ -73,11 +73,11 @@ struct DigitReader {
     var isAtEnd: Bool { position == bytes.count }
 
     /// Parses a number of `width` digits; nil if there are not so many.
-    mutating func number(_ width: Int) -> Int? {
+    mutating func readNumber(_ width: Int) -> Int? {
         guard bytes.count - position >= width else { return nil }
         var value = 0
-        for place in position..<position + width {
-            let digit = bytes[place] &- UInt8(ascii: "0")
+        for index in position..<position + width {
+            let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
             value = value * 10 + Int(digit)
         }
@@ -93,11 +93,11 @@ struct DigitReader {
     }
 
     /// Parses `.123456789` as microseconds; 0 if there is no fraction, nil if no digit follows the point.
-    mutating func fraction() -> Int? {
+    mutating func readFraction() -> Int? {
         guard skip(".") else { return 0 }
         var value = 0
         var count = 0
-        while let digit = number(1) {
+        while let digit = readNumber(1) {
             if count < 6 { value = value * 10 + digit }
             count += 1
         }
@@ -107,11 +107,12 @@ struct DigitReader {
     }
 
     /// Parses `Z` or `±HH:MM` as seconds; nil for any other text.
-    mutating func zoneOffset() -> Int? {
+    mutating func readZoneOffset() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int
         if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }
-        guard let hour = number(2), hour <= 23, skip(":"), let minute = number(2), minute <= 59 else { return nil }
+        guard let hour = readNumber(2), hour <= 23, skip(":"), let minute = readNumber(2), minute <= 59
+        else { return nil }
         return sign * (hour * 3_600 + minute * 60)
     }
 }

@@ -19,7 +19,7 @@ extension TimeOfDay: SQLBindable, SQLDecodable {
 
     /// Reads the time without fractions of a second; nil for 24:00.
     public init?(cell: (some SQLCell)?) {
-        switch cell?.time {
+        switch cell?.timeOfDay {
         case .microseconds(let count): self.init(secondsSinceMidnight: Int(count / 1_000_000))
         case .text(let text): self.init(text)
         case nil: return nil

@@ -9,8 +9,8 @@ import Reactor
 @safe public final class HTTPClient {
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// The limits on open connections to all hosts, on open connections to one host, and on idle connections. The limit
-    /// for one host is the number of requests that both channels of notifications may send at once, so that neither
-    /// waits for the other.
+    /// for one host is twice the maximum number of notifications that the server sends at once over one channel, so
+    /// that two channels with the same host do not wait for each other.
     private static let connectionLimits = (total: 256, perHost: 128, idle: 64)
 
     private let poller: Poller
@@ -31,7 +31,7 @@ import Reactor
     ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
     ///   - usesProxy: whether requests go through the proxy that the environment names. `networks` then applies to the
     ///     proxy.
-    ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
+    ///   - tracer: begins the span of each request; if it is nil, no `traceparent` is sent.
     public init(
         _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, usesProxy: Bool = false,
         tracer: RequestTracer? = nil
@@ -171,14 +171,14 @@ import Reactor
     // MARK: libcurl's multi handle
 
     private func openMulti() -> UnsafeMutableRawPointer? {
-        if unsafe multi == nil, Self.isLibraryReady, let opened = unsafe curl_multi_init() {
-            unsafe multi = unsafe opened
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.connectionLimits.total)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connectionLimits.perHost)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.connectionLimits.idle)
+        if unsafe multi == nil, Self.isLibraryReady, let newMulti = unsafe curl_multi_init() {
+            unsafe multi = unsafe newMulti
+            _ = unsafe CCurlSetLimit(newMulti, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+            _ = unsafe CCurlSetLimit(newMulti, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.connectionLimits.total)
+            _ = unsafe CCurlSetLimit(newMulti, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connectionLimits.perHost)
+            _ = unsafe CCurlSetLimit(newMulti, CURLMOPT_MAXCONNECTS, Self.connectionLimits.idle)
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-            _ = unsafe CCurlSetWaiting(opened, updateSocket, updateTimer, context)
+            _ = unsafe CCurlSetWaiting(newMulti, updateSocket, updateTimer, context)
         }
         return unsafe multi
     }
@@ -202,7 +202,7 @@ import Reactor
     /// - Returns: whether the socket is watched.
     fileprivate func watch(_ socket: curl_socket_t, _ interest: Interest) -> Bool {
         if sockets[socket] != nil {
-            poller.change(socket, to: interest)
+            poller.changeInterest(of: socket, to: interest)
             return true
         }
         let watch = SocketWatch(socket, self)
@@ -237,7 +237,7 @@ private final class SocketWatch: ReadinessHandler {
 
     init(_ socket: curl_socket_t, _ client: HTTPClient) { (self.socket, self.client) = (socket, client) }
 
-    func ready(_ events: Readiness) {
+    func handleReadiness(_ events: Readiness) {
         var bits: Int32 = 0
         if !events.isDisjoint(with: [.readable, .peerClosed, .hangUp]) { bits |= CURL_CSELECT_IN }
         if events.contains(.writable) { bits |= CURL_CSELECT_OUT }

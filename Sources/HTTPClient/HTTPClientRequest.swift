@@ -40,8 +40,8 @@ public struct HTTPClientRequest: Sendable {
 
     /// Whether no part of the request could be read as another header, another request or another protocol.
     var isWellFormed: Bool {
-        let lowercased = url.prefix(8).lowercased()
-        guard lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") else { return false }
+        let urlStart = url.prefix(8).lowercased()
+        guard urlStart.hasPrefix("http://") || urlStart.hasPrefix("https://") else { return false }
         guard url.utf8.count <= 8_192, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         guard Self.isToken(method) else { return false }
         if let unixSocket, !unixSocket.hasPrefix("/") || unixSocket.utf8.contains(0) { return false }
@@ -50,7 +50,7 @@ public struct HTTPClientRequest: Sendable {
         }
     }
 
-    /// The target of a request, by its bytes.
+    /// The host and the path that a request is sent to.
     struct Target: Hashable {
         /// The host and port, as in the URL.
         let authority: String
@@ -58,7 +58,7 @@ public struct HTTPClientRequest: Sendable {
         let path: String
     }
 
-    /// The target; nil for a malformed request, and for a URL that has no host or a user.
+    /// The target; nil for a malformed request, and for a URL without a host or with a user.
     var target: Target? {
         guard isWellFormed, let scheme = url.firstRange(of: "://") else { return nil }
         let rest = url[scheme.upperBound...]
@@ -94,8 +94,8 @@ public struct HTTPClientResponse: Sendable {
     /// Returns the first value of a header field by its name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// The number of seconds that the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or
-    /// with a date.
+    /// The number of seconds that the server asks the client to wait: the value of `Retry-After`. Nil if the field is
+    /// missing or is a date.
     public var retryAfterSeconds: Int? {
         guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
             text.utf8.allSatisfy({ (48...57).contains($0) })
@@ -104,7 +104,7 @@ public struct HTTPClientResponse: Sendable {
     }
 }
 
-/// A reason why there is no complete response. About the request it reveals only whether its target can be reached.
+/// A reason why there is no complete response. It contains nothing of the request or the response.
 public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The request or its URL is not valid.
     case malformedRequest
@@ -112,8 +112,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case unresolvable
     /// The connection was refused, or there is no route.
     case unreachable
-    /// The client may not connect to the address: it is in a private network that the operator has not allowed, or not
-    /// one of the client's networks.
+    /// The client may not connect to the address: the client's `NetworkGuard` does not allow it.
     case forbiddenAddress
     /// The certificate is not valid for that name, or TLS failed otherwise.
     case untrusted

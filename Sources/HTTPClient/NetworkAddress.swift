@@ -47,31 +47,32 @@ public struct NetworkAddress: Hashable, Sendable {
 
 /// A block of addresses, such as `10.0.0.0/8` or `fd00::/8`.
 public struct NetworkBlock: Hashable, Sendable {
-    private let first: NetworkAddress
+    /// The address before the slash; any address of the block.
+    private let baseAddress: NetworkAddress
     /// The number of leading bits, of 128, that the block's addresses share.
     private let prefixLength: Int
 
     /// Parses an address, or a block; nil for anything else.
     public init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let host = parts.first, let first = NetworkAddress(host) else { return nil }
-        let width = first.isIPv4 ? 32 : 128
-        var bits = width
+        guard let host = parts.first, let address = NetworkAddress(host) else { return nil }
+        let addressBits = address.isIPv4 ? 32 : 128
+        var prefixBits = addressBits
         if parts.count == 2 {
             guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ (48...57).contains($0) }),
-                let count = Int(parts[1]), count <= width
+                let count = Int(parts[1]), count <= addressBits
             else { return nil }
-            bits = count
+            prefixBits = count
         }
-        (self.first, prefixLength) = (first, 128 - width + bits)
+        (baseAddress, prefixLength) = (address, 128 - addressBits + prefixBits)
     }
 
     func contains(_ address: NetworkAddress) -> Bool {
         func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
             bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
         }
-        return !differ(first.high, address.high, in: prefixLength)
-            && !differ(first.low, address.low, in: prefixLength - 64)
+        return !differ(baseAddress.high, address.high, in: prefixLength)
+            && !differ(baseAddress.low, address.low, in: prefixLength - 64)
     }
 
     fileprivate static let outsideInternet = [

@@ -19,13 +19,13 @@ extension Transfer {
     }
 
     func send(_ bytes: [UInt8]) -> Progress {
-        var sent = 0
-        return progress(unsafe curl_easy_send(handle, bytes, bytes.count, &sent), sent)
+        var sentCount = 0
+        return progress(unsafe curl_easy_send(handle, bytes, bytes.count, &sentCount), sentCount)
     }
 
     func receive(into buffer: inout [UInt8]) -> Progress {
-        var received = 0
-        return progress(unsafe curl_easy_recv(handle, &buffer, buffer.count, &received), received)
+        var receivedCount = 0
+        return progress(unsafe curl_easy_recv(handle, &buffer, buffer.count, &receivedCount), receivedCount)
     }
 
     private func progress(_ code: CURLcode, _ count: Int) -> Progress {

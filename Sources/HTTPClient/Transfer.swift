@@ -53,7 +53,7 @@ import Glibc
         guard mail?.isWellFormed ?? true else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
-        // Relays delay their greeting, and the reply to a wrong password, on purpose.
+        // The timeout is longer, because relays delay their greeting, and the reply to a wrong password, on purpose.
         var limits = HTTPClientRequest.Limits()
         limits.connectTimeout = .seconds(15)
         (self.limits, self.networks, isConnection) = (limits, networks, mail == nil)
@@ -90,6 +90,8 @@ import Glibc
         _ = unsafe CCurlSetConnectionCheck(handle, checkConnection, context)
     }
 
+    /// Sets the options of a mail.
+    /// - Returns: whether libcurl accepted them.
     private func prepare(_ mail: Mail?, to relay: MailRelay) -> Bool {
         // Mails are sent without TLS only to this machine.
         set(CURLOPT_USE_SSL, Int(relay.needsTLS ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
@@ -107,13 +109,15 @@ import Glibc
         return isSet
     }
 
+    /// Sets the options of a request.
+    /// - Returns: whether libcurl accepted them.
     private func prepare(_ request: HTTPClientRequest) -> Bool {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
         set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
-        // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
-        // for the first response.
+        // Requests to one HTTP/2 server share a connection: they wait for the handshake of the first one. Without TLS
+        // they would wait for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
         _ = unsafe CCurlSetSize(handle, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
         var isSet = set(CURLOPT_PROTOCOLS_STR, "http,https") && set(CURLOPT_URL, request.url)
@@ -132,8 +136,8 @@ import Glibc
         }
         head += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         for line in head {
-            guard let longer = unsafe curl_slist_append(lines, line) else { return false }
-            unsafe lines = unsafe longer
+            guard let extendedLines = unsafe curl_slist_append(lines, line) else { return false }
+            unsafe lines = unsafe extendedLines
         }
         _ = unsafe CCurlSetHeaders(handle, lines)
         return isSet
@@ -191,7 +195,7 @@ import Glibc
     }
 
     /// Copies the next bytes of a mail.
-    /// - Returns: their number; 0 at the end.
+    /// - Returns: the number of bytes that were copied; 0 at the end of the mail.
     fileprivate func copyUpload(to space: UnsafeMutableRawBufferPointer) -> Int {
         let part = upload.prefix(space.count)
         unsafe space.copyBytes(from: part)
@@ -215,7 +219,7 @@ import Glibc
 
     // MARK: Outcome
 
-    /// Returns the outcome for the caller that follows from libcurl's result.
+    /// Returns the outcome that the caller gets for libcurl's result.
     func outcome(for code: CURLcode) -> Outcome {
         if isTooLarge { return .failure(.tooLarge) }
         if hasReceiverStopped { return .failure(.cancelled) }
@@ -253,7 +257,7 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
     unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }
 
-/// Passes a header line to the transfer. Returning another number than that of the bytes ends the transfer.
+/// Passes a header line to the transfer. If the result is not the number of bytes, libcurl ends the transfer.
 private func receiveHeaderLine(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {

@@ -4,7 +4,7 @@ import WebSocketProtocol
 /// A client that reads the messages of a WebSocket server (RFC 6455), with TLS for `https`.
 ///
 /// It is used on one loop, for one connection. It answers the server's pings, sends pings to a silent server, and
-/// offers no extensions. It uses certificates, redirects and proxies like `HTTPClient`.
+/// offers no extensions. TLS certificates are always verified. Redirects are not followed, and no proxy is used.
 public final class WebSocketClient {
     /// The limits of size and time of one connection.
     public struct Limits: Sendable {
@@ -38,7 +38,7 @@ public final class WebSocketClient {
     private var phase = Phase.opening(head: [])
     private var parser: WebSocketParser
     private var outgoing: [UInt8] = []
-    private var lastReceived = MonotonicTime.now()
+    private var lastReceivedAt = MonotonicTime.now()
     private var isPingSent = false
     private var timer: TimerID?
 
@@ -57,13 +57,13 @@ public final class WebSocketClient {
         parser = WebSocketParser(from: .server, limit: limits.message)
     }
 
-    /// Opens the socket, and returns when it ends or the task is cancelled. It MUST be called at most once.
+    /// Opens the socket, and returns when the server closes it. This method MUST be called at most once.
     /// - Parameters:
     ///   - onOpen: called when the server has accepted.
     ///   - onMessage: called with each message.
     /// - Returns: the code with which the server closed; nil if it gave none.
-    /// - Throws: `interrupted` also if the server refuses or breaks the protocol, and `timedOut` also if it is silent
-    ///   for too long.
+    /// - Throws: `cancelled` if the task is cancelled, `interrupted` also if the server refuses or breaks the protocol,
+    ///   and `timedOut` also if the server is silent for too long.
     public func receive(
         from request: HTTPClientRequest, onOpen: @escaping () -> Void, _ onMessage: @escaping ([UInt8]) -> Void
     ) async throws(HTTPClientError) -> WebSocketCloseCode? {
@@ -76,7 +76,7 @@ public final class WebSocketClient {
         (self.connection, self.onOpen, self.onMessage) = (connection, onOpen, onMessage)
         do { try poller.watch(socket, for: .readable, SocketEvents(self)) } catch { throw .interrupted }
         outgoing = Self.handshake(request, target, key)
-        lastReceived = .now()
+        lastReceivedAt = .now()
         let outcome = await poller.waitUnlessCancelled { continuation in
             self.continuation = continuation
             send()
@@ -112,7 +112,7 @@ public final class WebSocketClient {
 
     // MARK: Silence
 
-    private var silenceDeadline: MonotonicTime { lastReceived + limits.silenceTimeout * (isPingSent ? 2 : 1) }
+    private var silenceDeadline: MonotonicTime { lastReceivedAt + limits.silenceTimeout * (isPingSent ? 2 : 1) }
 
     private func scheduleSilenceCheck() {
         timer = poller.schedule(at: silenceDeadline) { [weak self] in self?.checkSilence() }
@@ -135,7 +135,7 @@ public final class WebSocketClient {
         while let connection {
             switch connection.receive(into: &buffer) {
             case .done(let count):
-                (lastReceived, isPingSent) = (.now(), false)
+                (lastReceivedAt, isPingSent) = (.now(), false)
                 take(Array(buffer[..<count]))
             case .mustWait: return
             case .ended: return end(.failure(.interrupted))
@@ -148,23 +148,23 @@ public final class WebSocketClient {
             switch connection.send(outgoing) {
             case .done(let count): outgoing.removeFirst(min(count, outgoing.count))
             case .mustWait:
-                if let socket = connection.socket { poller.change(socket, to: [.readable, .writable]) }
+                if let socket = connection.socket { poller.changeInterest(of: socket, to: [.readable, .writable]) }
                 return
             case .ended: return end(.failure(.interrupted))
             }
         }
-        if let socket = connection?.socket { poller.change(socket, to: .readable) }
+        if let socket = connection?.socket { poller.changeInterest(of: socket, to: .readable) }
     }
 
     private func write(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) {
-        // The connection to a server that does not read the frames it asks for is closed.
+        // If the server does not read the frames that it gets, such as pongs, the connection is closed.
         guard outgoing.count < limits.head else { return end(.failure(.interrupted)) }
         outgoing += WebSocketWriter.frame(opcode, payload, mask: UInt32(truncatingIfNeeded: random.next()))
         send()
     }
 
     private func take(_ bytes: [UInt8]) {
-        guard case .opening(let head) = phase else { return read(bytes) }
+        guard case .opening(let head) = phase else { return readFrames(bytes) }
         let input = head + bytes
         guard let blank = input.firstRange(of: Array("\r\n\r\n".utf8)) else {
             phase = .opening(head: input)
@@ -174,10 +174,10 @@ public final class WebSocketClient {
         guard SwitchedProtocols.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
         phase = .open
         onOpen()
-        read(Array(input[blank.upperBound...]))
+        readFrames(Array(input[blank.upperBound...]))
     }
 
-    private func read(_ bytes: [UInt8]) {
+    private func readFrames(_ bytes: [UInt8]) {
         var position = 0
         while position < bytes.count, connection != nil {
             do throws(WebSocketError) {
@@ -203,13 +203,13 @@ private final class SocketEvents: ReadinessHandler {
 
     init(_ client: WebSocketClient) { self.client = client }
 
-    func ready(_ events: Readiness) { client?.socketIsReady(events) }
+    func handleReadiness(_ events: Readiness) { client?.socketIsReady(events) }
 }
 
 /// The response that opens a WebSocket.
 enum SwitchedProtocols {
-    /// Returns whether a head, without its blank line, is a 101 which proves that the server read the key (RFC 6455
-    /// §4.1).
+    /// Returns whether a response head, without its blank line, has the status 101 and proves that the server has read
+    /// the key (RFC 6455 §4.1).
     static func isAcceptance(_ head: String, of key: WebSocketKey) -> Bool {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard lines.first?.hasPrefix("HTTP/1.1 101") == true else { return false }

@@ -1,21 +1,21 @@
 extension JSONValue {
     /// Limits on the size and nesting of a document.
     public struct Limits: Sendable {
-        public var bytes: Int
-        public var depth: Int
+        public var maxBytes: Int
+        public var maxDepth: Int
 
-        public init(bytes: Int = 16 << 20, depth: Int = 64) {
-            self.bytes = bytes
-            self.depth = depth
+        public init(maxBytes: Int = 16 << 20, maxDepth: Int = 64) {
+            self.maxBytes = maxBytes
+            self.maxDepth = maxDepth
         }
     }
 
     /// Parses one complete RFC 8259 document, strictly: UTF-8 without byte order mark, unique names within an object,
     /// paired surrogates, numbers in the range of a double. Time and memory are linear in the number of bytes.
     public init(parsing bytes: Span<UInt8>, limits: Limits = Limits()) throws(JSONError) {
-        guard bytes.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
-        var parser = JSONParser(depthLimit: limits.depth)
-        self = try parser.document(bytes)
+        guard bytes.count <= limits.maxBytes else { throw JSONError(.tooLarge, at: limits.maxBytes) }
+        var parser = JSONParser(depthLimit: limits.maxDepth)
+        self = try parser.parseDocument(bytes)
     }
 
     /// Parses one document from an array of bytes.
@@ -34,36 +34,36 @@ struct JSONParser {
     private let depthLimit: Int
     private var position = 0
 
-    /// The longest number accepted, in bytes. It admits the exact decimal expansion of any double, and keeps conversion
-    /// fast.
+    /// The maximum length of a number, in bytes. It admits the exact decimal expansion of any double, and keeps
+    /// conversion fast.
     private static let numberLengthLimit = 1_100
 
     init(depthLimit: Int) { self.depthLimit = depthLimit }
 
-    mutating func document(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    mutating func parseDocument(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         skipSpace(bytes)
-        let value = try value(bytes, depth: 0)
+        let value = try parseValue(bytes, depth: 0)
         skipSpace(bytes)
         guard position == bytes.count else { throw JSONError(.trailingBytes, at: position) }
         return value
     }
 
-    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func parseValue(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
         switch try peek(bytes) {
-        case UInt8(ascii: "{"): return .object(try object(bytes, depth: depth + 1))
-        case UInt8(ascii: "["): return .array(try array(bytes, depth: depth + 1))
-        case UInt8(ascii: "\""): return .string(try string(bytes))
-        case UInt8(ascii: "t"): return try literal("true", .bool(true), bytes)
-        case UInt8(ascii: "f"): return try literal("false", .bool(false), bytes)
-        case UInt8(ascii: "n"): return try literal("null", .null, bytes)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
+        case UInt8(ascii: "{"): return .object(try parseObject(bytes, depth: depth + 1))
+        case UInt8(ascii: "["): return .array(try parseArray(bytes, depth: depth + 1))
+        case UInt8(ascii: "\""): return .string(try parseString(bytes))
+        case UInt8(ascii: "t"): return try parseLiteral("true", .bool(true), bytes)
+        case UInt8(ascii: "f"): return try parseLiteral("false", .bool(false), bytes)
+        case UInt8(ascii: "n"): return try parseLiteral("null", .null, bytes)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try parseNumber(bytes)
         default: throw JSONError(.unexpectedByte, at: position)
         }
     }
 
     // MARK: Containers
 
-    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
+    private mutating func parseObject(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
         guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
         position += 1
         skipSpace(bytes)
@@ -72,11 +72,11 @@ struct JSONParser {
         while true {
             let start = position
             guard try peek(bytes) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: position) }
-            let key = try string(bytes)
+            let key = try parseString(bytes)
             skipSpace(bytes)
             try expect(UInt8(ascii: ":"), bytes)
             skipSpace(bytes)
-            let value = try value(bytes, depth: depth)
+            let value = try parseValue(bytes, depth: depth)
             guard object.insert(value, for: key) else { throw JSONError(.duplicateKey, at: start) }
             skipSpace(bytes)
             if take(UInt8(ascii: "}"), bytes) { return object }
@@ -85,14 +85,14 @@ struct JSONParser {
         }
     }
 
-    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
+    private mutating func parseArray(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
         guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
         position += 1
         skipSpace(bytes)
         var elements: [JSONValue] = []
         if take(UInt8(ascii: "]"), bytes) { return elements }
         while true {
-            elements.append(try value(bytes, depth: depth))
+            elements.append(try parseValue(bytes, depth: depth))
             skipSpace(bytes)
             if take(UInt8(ascii: "]"), bytes) { return elements }
             try expect(UInt8(ascii: ","), bytes)
@@ -102,7 +102,7 @@ struct JSONParser {
 
     // MARK: Strings
 
-    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+    private mutating func parseString(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         let start = position
         var hasEscapes = false
@@ -193,19 +193,19 @@ struct JSONParser {
 
     // MARK: Numbers and literal names
 
-    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    private mutating func parseNumber(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"), bytes)
         let firstDigit = position
-        try digits(bytes)
+        try skipDigits(bytes)
         if position - firstDigit > 1, bytes[firstDigit] == UInt8(ascii: "0") {
             throw JSONError(.invalidNumber, at: firstDigit)
         }
         let integerEnd = position
-        if take(UInt8(ascii: "."), bytes) { try digits(bytes) }
+        if take(UInt8(ascii: "."), bytes) { try skipDigits(bytes) }
         if take(UInt8(ascii: "e"), bytes) || take(UInt8(ascii: "E"), bytes) {
             if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
-            try digits(bytes)
+            try skipDigits(bytes)
         }
         if position == integerEnd, let exact = integer(bytes, firstDigit..<integerEnd, isNegative: isNegative) {
             return .integer(exact)
@@ -218,7 +218,7 @@ struct JSONParser {
     }
 
     /// Skips one or more digits.
-    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
+    private mutating func skipDigits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
             position += 1
@@ -228,22 +228,22 @@ struct JSONParser {
         }
     }
 
-    /// Returns the number; nil if it does not fit. It subtracts digits, because the smallest integer has no positive
-    /// counterpart.
+    /// Returns the number; nil if it does not fit into 64 bits. The value is computed as a negative number, because the
+    /// smallest integer has no positive counterpart.
     private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0
         for offset in range {
-            let (shifted, shiftOverflow) = value.multipliedReportingOverflow(by: 10)
-            let (next, overflow) = shifted.subtractingReportingOverflow(Int64(bytes[offset] - UInt8(ascii: "0")))
-            if shiftOverflow || overflow { return nil }
-            value = next
+            let (product, productOverflow) = value.multipliedReportingOverflow(by: 10)
+            let (difference, overflow) = product.subtractingReportingOverflow(Int64(bytes[offset] - UInt8(ascii: "0")))
+            if productOverflow || overflow { return nil }
+            value = difference
         }
         if isNegative { return value }
         return value == .min ? nil : -value
     }
 
-    private mutating func literal(
+    private mutating func parseLiteral(
         _ name: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
     ) throws(JSONError) -> JSONValue {
         for expected in name.description.utf8 {

@@ -82,14 +82,14 @@ public struct JSONWriter: ~Copyable {
         beginValue()
         var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "-"))
         var rest = UInt64(Int64(value).magnitude)
-        var first = 20
+        var start = 20
         repeat {
-            first -= 1
-            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            start -= 1
+            digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        if value < 0 { first -= 1 }
-        output.append(digits.span.extracting(first..<20))
+        if value < 0 { start -= 1 }
+        output.append(digits.span.extracting(start..<20))
     }
 
     /// Writes the shortest digits that parse to the same number; whole numbers have `.0`. Infinity and NaN, which JSON
@@ -101,7 +101,7 @@ public struct JSONWriter: ~Copyable {
         digits.withUTF8 { bytes in unsafe output.append(Span(_unsafeElements: bytes)) }
     }
 
-    /// Like `double`, but whole numbers have no `.0`.
+    /// Writes a number as `double` does, but whole numbers below 2⁵³ without `.0`.
     public mutating func number(_ value: Double) {
         if let integral = wholeNumber(value), integral.magnitude < 1 << 53 { integer(integral) } else { double(value) }
     }
@@ -173,9 +173,9 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Writes a value that is already JSON.
+    /// Writes a value that is JSON already. It MUST be valid.
     @inlinable
-    public mutating func unescaped(utf8 text: Span<UInt8>) {
+    public mutating func rawJSON(utf8 text: Span<UInt8>) {
         beginValue()
         output.append(text)
     }
@@ -293,7 +293,7 @@ func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
     let pairs = SIMD16<UInt16>(truncatingIfNeeded: bytes)
     // The values of two digits per pair, the first in the lower byte.
     let nibbles = ((pairs &>> 4) | (pairs &<< 8)) & 0x0F0F
-    // Adding 6 to the value of a letter carries into bit 4; letters are 39 above where digits would continue.
+    // Adding 6 to the value of a letter, 10 to 15, sets bit 4. In ASCII, `a` is 39 above the character after `9`.
     let letters = ((nibbles &+ 0x0606) &>> 4) & 0x0101
     let digits = nibbles &+ 0x3030 &+ letters &* 39
     return unsafe unsafeBitCast(digits, to: SIMD4<UInt64>.self)

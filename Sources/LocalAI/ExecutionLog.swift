@@ -7,7 +7,7 @@ public struct ExecutionLog {
     /// The person who uses the device.
     let user: UserID
     let newID: () -> (high: UInt64, low: UInt64)
-    /// Returns microseconds since any fixed point.
+    /// Returns the microseconds since a fixed moment.
     let stopwatch: () -> Int64
     let store: (ExecutionRecord) -> Void
 
@@ -24,13 +24,13 @@ public struct ExecutionLog {
         ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, store: { _ in })
     }
 
-    func identifier<Kind>() -> Identifier<Kind> {
+    func makeIdentifier<Kind>() -> Identifier<Kind> {
         let id = newID()
         return Identifier(high: id.high, low: id.low)
     }
 }
 
-/// A question with its route, before this device answers or refuses it.
+/// A question with its route, before it is answered or refused.
 package struct RoutedQuestion {
     package let question: Question
     /// The person's choices.
@@ -38,18 +38,19 @@ package struct RoutedQuestion {
     let nag: NagID?
     let family: FamilyID
     package let trace: TraceID
-    let started: Int64
+    /// The time at which routing began, in microseconds of the log's stopwatch.
+    let startedAt: Int64
     /// The time at which the router had decided, in microseconds of the log's stopwatch.
-    let routed: Int64
+    let routedAt: Int64
     let policy: PolicyResult
-    /// The router's decision; a failure for a refused question.
+    /// The router's decision, or the reason why the question has no route.
     package var route: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil if the rules write it, or this device does not answer.
     let writer: ModelWriter?
-    /// Whether the models on this device that the person's mode allows do not support the task.
-    let lacksTask: Bool
+    /// Whether no model that this device has and the person's mode allows supports the task.
+    let isTaskUnsupported: Bool
     /// Whether the person confirmed the prompt of a constraint.
-    var confirmed = ConfirmationStatus.none
+    var confirmationStatus = ConfirmationStatus.none
 
     /// Returns the record of an answer.
     func record(_ answer: AIRecord, by author: Authorship, _ stages: StageRecorder, _ log: ExecutionLog)
@@ -61,7 +62,7 @@ package struct RoutedQuestion {
     }
 
     /// Returns the record of a refusal.
-    /// - Parameter code: an `ExecutionCode`, or an `ErrorCode` for a refusal without one.
+    /// - Parameter code: the raw value of an `ExecutionCode`, or of an `ErrorCode` for a refusal that has no such code.
     func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
         record(Authorship(), nil, StageRecorder(self, log), code: code, log)
     }
@@ -75,43 +76,47 @@ package struct RoutedQuestion {
             case .success(let decision): decision.rule
             case .failure(let failure): failure.rule
             }
-        let id: ExecutionID = log.identifier()
+        let id: ExecutionID = log.makeIdentifier()
         let report = ExecutionReport(
             id: id, provider: author.provider.rawValue, model: author.model, asked: author.asked,
             route: decision?.route, rule: rule, taskType: decision?.taskType ?? .heuristic,
             privacyLevel: question.privacyLevel, intent: question.intent,
             isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: author.fallback != nil,
-            fallbackReason: author.fallback?.text ?? "none", constraintConfirmed: confirmed, confidence: confidence,
+            fallbackReason: author.fallback?.text ?? "none", constraintConfirmed: confirmationStatus,
+            confidence: confidence,
             tokenCount: question.tokenCount, questionLength: question.content.utf8.count,
-            latencyMilliseconds: Double(log.stopwatch() - started) / 1_000,
-            stages: stages.ended(code == nil ? .completed : .failed, self, log), policy: policy,
+            latencyMilliseconds: Double(log.stopwatch() - startedAt) / 1_000,
+            stages: stages.stageTimes(endingWith: code == nil ? .completed : .failed, self, log), policy: policy,
             warnings: decision?.warnings ?? policy.warnings, sideEffects: [])
         return ExecutionRecord(
             id: id, familyID: family, userID: log.user, traceID: trace, questionID: question.id,
             operation: question.operation, nagID: nag, errorCode: code, createdAt: question.askedAt, execution: report)
     }
 
-    fileprivate func time(_ stage: ExecutionStage, at moment: Int64) -> StageTime {
-        StageTime(stage, at: question.askedAt + Timestamp.Span(microseconds: moment - started))
+    fileprivate func time(_ stage: ExecutionStage, at stopwatchTime: Int64) -> StageTime {
+        StageTime(stage, at: question.askedAt + Timestamp.Span(microseconds: stopwatchTime - startedAt))
     }
 }
 
-/// The stages that a question reaches on this device.
+/// Records the times at which a question reaches its stages on this device.
 struct StageRecorder {
     private var times: [StageTime]
 
-    /// Creates the stages of a question that was just created, and routed if it has a route.
+    /// Records the creation of the question, and its routing if it has a route.
     init(_ question: RoutedQuestion, _ log: ExecutionLog) {
-        times = [question.time(.created, at: question.started)]
-        if (try? question.route.get()) != nil { times.append(question.time(.routed, at: question.routed)) }
+        times = [question.time(.created, at: question.startedAt)]
+        if (try? question.route.get()) != nil { times.append(question.time(.routed, at: question.routedAt)) }
     }
 
-    mutating func execute(_ question: RoutedQuestion, _ log: ExecutionLog) {
+    mutating func recordExecution(_ question: RoutedQuestion, _ log: ExecutionLog) {
         times.append(question.time(.executed, at: log.stopwatch()))
     }
 
-    fileprivate func ended(_ end: ExecutionStage, _ question: RoutedQuestion, _ log: ExecutionLog) -> [StageTime] {
-        times + [question.time(end, at: log.stopwatch())]
+    /// Returns the times of all stages, with the present time for the last one.
+    fileprivate func stageTimes(
+        endingWith lastStage: ExecutionStage, _ question: RoutedQuestion, _ log: ExecutionLog
+    ) -> [StageTime] {
+        times + [question.time(lastStage, at: log.stopwatch())]
     }
 }
 

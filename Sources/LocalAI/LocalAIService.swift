@@ -6,7 +6,7 @@ import NagzAI
 ///
 /// It has the cache, the rules and possibly a model on this device, but nothing that could send a request to another
 /// machine, so code that has only this value cannot reach the network. The digest covers the rows that this device has:
-/// those of the whole family on a guardian's device, and the person's own on any other.
+/// on a guardian's device those of the whole family, on any other the person's own.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
@@ -19,7 +19,7 @@ public struct LocalAIService: AIService {
     ///   - models: the models that write the texts of answers, if the person's mode allows it.
     ///   - dialog: shows the warnings of constraints, and asks for confirmations.
     ///   - continuesSession: whether questions belong to the device's AI session, and are added to it.
-    ///   - log: records each answer and each refusal, and has the person who uses the device.
+    ///   - log: records each answer and each refusal. It also has the ID of the person who uses the device.
     public init(
         facts: CacheFacts, heuristics: Heuristics, models: LocalModels = .none, dialog: ConstraintDialog = .silent,
         log: ExecutionLog, continuesSession: Bool = false
@@ -57,18 +57,18 @@ public struct LocalAIService: AIService {
         if continuesSession { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
         let questionFacts = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, questionFacts).response
-        var author = Authorship(fallback: replaced ?? (routed.lacksTask ? .taskNotCovered : nil))
+        var author = Authorship(fallback: replaced ?? (routed.isTaskUnsupported ? .taskNotCovered : nil))
         var stages = StageRecorder(routed, log)
         if let writer = routed.writer, let wording = operation.wording,
-            let promptFacts = wording.facts(heuristics, question, questionFacts, try facts.names())
+            let promptFacts = wording.facts(heuristics, question, questionFacts, try facts.memberNames())
         {
-            author = try await word(&response, wording, writer, promptFacts, routed)
+            author = try await reword(&response, wording, writer, promptFacts, routed)
             try Task.checkCancellation()
             // Consent or preference may have been withdrawn while the model wrote.
             try requireConsent()
             try requireSwitchedOn()
         }
-        stages.execute(routed, log)
+        stages.recordExecution(routed, log)
         let record = operation.record(heuristics, question, questionFacts, response)
         let execution = routed.record(record, by: author, stages, log)
         log.store(execution)
@@ -79,9 +79,10 @@ public struct LocalAIService: AIService {
         return response
     }
 
-    /// Lets the model word the response.
+    /// Replaces the response's text by the model's, if the model gives a text that may be shown.
+    /// - Returns: the author of the text.
     /// - Throws: `LocalRefusal.modelUnavailable` if only the model may answer.
-    private func word<Question, Response>(
+    private func reword<Question, Response>(
         _ response: inout Response, _ wording: ModelWording<Question, Response>, _ writer: ModelWriter,
         _ facts: PromptFacts, _ routed: RoutedQuestion
     ) async throws -> Authorship {
@@ -94,10 +95,10 @@ public struct LocalAIService: AIService {
         case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:
             throw LocalRefusal.modelUnavailable
         case .failure(let problem):
-            let name = (try? routed.route.get())?.model ?? provider.name.rawValue
+            let modelName = (try? routed.route.get())?.model ?? provider.name.rawValue
             return Authorship(
                 fallback: problem.fallback,
-                asked: problem.wasAsked ? AskedModel(provider.name, name, provider.reach) : nil)
+                asked: problem.wasAsked ? AskedModel(provider.name, modelName, provider.reach) : nil)
         }
     }
 
@@ -117,8 +118,8 @@ public struct LocalAIService: AIService {
             requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
-    /// Returns the route and the provider that a question about records would have now, without asking for a
-    /// confirmation and without a record.
+    /// Returns the route and the provider that a question without a person's words would have now. It asks for no
+    /// confirmation, and records nothing.
     public func preview(_ operation: AIOperationID) async throws -> Result<RoutingDecision, RoutingFailure> {
         let choices = try choices
         let isFresh = try cachedFamily?.isFresh(at: now) ?? false
@@ -129,18 +130,19 @@ public struct LocalAIService: AIService {
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
-    /// Returns the patterns of the person's misses that this device has not notified them of, and records these as
-    /// notified. The device looks for them after a sync, if the person and their family let it answer. They are sent
+    /// Returns the patterns of the person's misses of which this device has not notified them, and records that it has.
+    /// The device looks for patterns after a sync, if the person and their family let it answer. The patterns are sent
     /// to nobody else, and are not in the history.
     public func patternAlerts() async throws -> [InsightItem] {
         guard try facts.cache.hasPatternAlerts(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }
-        let known = try await facts.patternFacts(userID: log.user, familyID: facts.family)
-        return try facts.cache.markNotified(heuristics.patterns(for: known).response.insights, in: facts.family)
+        let patternFacts = try await facts.patternFacts(userID: log.user, familyID: facts.family)
+        return try facts.cache.markNotified(heuristics.patterns(for: patternFacts).response.insights, in: facts.family)
     }
 
-    /// Records that the question was not answered.
+    /// Records that the question was not answered because of an error. Other errors than `CacheMiss` and `LocalRefusal`
+    /// are not recorded.
     package func recordRefusal(_ routed: RoutedQuestion, _ error: any Error) {
         switch error {
         case is CacheMiss, LocalRefusal.mustBeRecorded, LocalRefusal.modelUnavailable:
@@ -162,7 +164,7 @@ public struct LocalAIService: AIService {
     /// - Throws: `LocalRefusal`, or `CacheMiss.neverSynced`.
     private func require<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
         if operation.deviceExecution == .never { throw LocalRefusal.mustBeRecorded }
-        if operation.facts != .none { try facts.requireSynced() }
+        if operation.factDepth != .none { try facts.requireSynced() }
         try requireConsent()
         try requireSwitchedOn()
     }
@@ -182,7 +184,7 @@ public struct LocalAIService: AIService {
 
     /// The state of the network to the server, by the latest attempts.
     package var network: NetworkState {
-        get throws { try facts.cache.network().state(at: now) }
+        get throws { try facts.cache.networkWatch().state(at: now) }
     }
 
     /// Records an attempt to reach the server. Errors of the cache are ignored, because a full disk must not
@@ -194,7 +196,7 @@ public struct LocalAIService: AIService {
     }
 
     /// Records that, according to the server, the consent has ended. This device then does not answer any more.
-    package func noteWithdrawal() { _ = try? facts.cache.noteWithdrawal(of: facts.family) }
+    package func recordWithdrawal() { _ = try? facts.cache.recordWithdrawal(of: facts.family) }
 
     /// The person's choices for their questions.
     package var choices: AIChoices {
@@ -209,10 +211,11 @@ public struct LocalAIService: AIService {
     private func requireSwitchedOn() throws {
         guard try isSwitchedOn else { throw LocalRefusal.switchedOff }
     }
+
     /// The age of this device's copy of the server's records; nil without one.
     public var dataAge: Timestamp.Span? {
-        guard let synced = (try? cachedFamily)?.syncedAt else { return nil }
-        return max(Timestamp.Span(microseconds: 0), now - synced)
+        guard let syncedAt = (try? cachedFamily)?.syncedAt else { return nil }
+        return max(Timestamp.Span(microseconds: 0), now - syncedAt)
     }
 
     /// Checks that the consent is given. An unknown consent counts as not given.
@@ -234,7 +237,7 @@ public enum LocalRefusal: Error, Hashable, Sendable {
 }
 
 extension TraceID {
-    /// The value of the W3C header `traceparent`: this trace, and its last half as the span.
+    /// The value of the W3C header `traceparent`: this trace, and its last 16 digits as the span.
     fileprivate var traceparent: String {
         let digits = description.replacing("-", with: "")
         return "00-\(digits)-\(digits.suffix(16))-01"

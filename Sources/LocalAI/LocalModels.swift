@@ -7,7 +7,7 @@ public struct LocalModels {
     private let system: ModelWriter?
     private let gateway: ModelWriter?
 
-    /// The value without a model: the rules write everything.
+    /// The value without models: the rules write every text.
     public static var none: LocalModels { LocalModels() }
 
     /// - Parameters:
@@ -23,11 +23,11 @@ public struct LocalModels {
     /// The model that writes for a person, and a notice about it.
     struct Selection {
         var writer: ModelWriter?
-        /// The notice that the model is not the one that the person has chosen; nil if it is, or if they have chosen
-        /// none.
+        /// The notice that the model that the person has chosen cannot write this text; nil if it can, or if they have
+        /// chosen none.
         var notice: String?
-        /// Whether the available models that the mode allows do not support the task.
-        var lacksTask = false
+        /// Whether no model that this device has and the mode allows supports the task.
+        var isTaskUnsupported = false
 
         /// The model as the router sees it.
         var model: LocalModel? {
@@ -43,25 +43,25 @@ public struct LocalModels {
     /// - Parameter task: the task; nil for an operation whose response has only figures, which every model supports.
     func selection(for task: ModelTask?, _ choices: AIChoices) async -> Selection {
         var candidates: [ModelWriter] = []
-        var lacksTask = false
+        var isTaskUnsupported = false
         for writer in [system, gateway].compactMap(\.self) {
             let isOfSystem = writer.provider.name == .foundationModels
             guard choices.mode.allowsDeviceModel(isOfSystem: isOfSystem) else { continue }
             guard task.map(writer.covers) ?? true else {
-                lacksTask = true
+                isTaskUnsupported = true
                 continue
             }
             if isOfSystem, await writer.provider.availability() != .available { continue }
             candidates.append(writer)
         }
-        guard choices.mode == .auto, let wanted = choices.localModel.flatMap(ProviderName.init),
-            ProviderName.deviceProviders.contains(wanted)
-        else { return Selection(writer: candidates.first, lacksTask: lacksTask && candidates.isEmpty) }
-        let chosen = candidates.first { $0.provider.name == wanted }
-        guard chosen == nil, task != nil else { return Selection(writer: chosen) }
+        guard choices.mode == .auto, let choice = choices.localModel.flatMap(ProviderName.init),
+            ProviderName.deviceProviders.contains(choice)
+        else { return Selection(writer: candidates.first, isTaskUnsupported: isTaskUnsupported && candidates.isEmpty) }
+        let chosenWriter = candidates.first { $0.provider.name == choice }
+        guard chosenWriter == nil, task != nil else { return Selection(writer: chosenWriter) }
         // No other model is asked in place of the chosen one.
         return Selection(
             notice:
-                "The model \(wanted.rawValue) that you have chosen (ai_model_local) cannot write this on this device")
+                "The model \(choice.rawValue) that you have chosen (ai_model_local) cannot write this on this device")
     }
 }

@@ -1,7 +1,7 @@
 import Domain
 import NagzAI
 
-/// The dialog of constraints with the person at the device.
+/// The dialog in which constraints warn the person at the device, and ask them for confirmations.
 public struct ConstraintDialog {
     /// The person's decision about a prompt.
     public enum Confirmation: Sendable { case given, declined, nobodyToAsk }
@@ -52,43 +52,43 @@ struct QuestionRouting {
         _ operation: AIOperationID, _ content: String, _ nag: NagID?, _ choices: AIChoices, requiresOffline: Bool,
         isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RoutedQuestion {
-        let started = log.stopwatch()
+        let startedAt = log.stopwatch()
         let constraints = try cache.constraints(of: family)
         let question = Question(
-            id: log.identifier(), operation: .operation(operation), content: content,
+            id: log.makeIdentifier(), operation: .operation(operation), content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
         let state = try state(choices, isAvailable: isAvailable, selection, at: now)
         let policy = PolicyEngine(constraints).evaluate(question)
-        let trace: TraceID = log.identifier()
+        let trace: TraceID = log.makeIdentifier()
         let route = Router.route(question, state, policy, at: now, trace: trace)
         let decision = try? route.get()
         var routed = RoutedQuestion(
-            question: question, choices: choices, nag: nag, family: family, trace: trace, started: started,
-            routed: log.stopwatch(), policy: policy, route: route,
+            question: question, choices: choices, nag: nag, family: family, trace: trace, startedAt: startedAt,
+            routedAt: log.stopwatch(), policy: policy, route: route,
             writer: decision?.provider == selection.writer?.provider.name ? selection.writer : nil,
-            lacksTask: selection.lacksTask && decision?.route == .local)
+            isTaskUnsupported: selection.isTaskUnsupported && decision?.route == .local)
         do throws(QuestionRefusal) {
             switch routed.route {
             case .success(let decision):
                 decision.warnings.forEach(dialog.warn)
                 guard let prompt = policy.confirmation else { return routed }
-                routed.confirmed = .no
+                routed.confirmationStatus = .no
                 try confirm(prompt)
-                routed.confirmed = .yes
+                routed.confirmationStatus = .yes
                 return routed
             case .failure(let failure):
                 policy.warnings.forEach(dialog.warn)
                 throw .noRoute(failure)
             }
         } catch {
-            if case .unconfirmed = error { routed.confirmed = .none }
+            if case .unconfirmed = error { routed.confirmationStatus = .none }
             log.store(routed.record(refusedWith: error.code, log))
             throw error
         }
     }
 
-    /// Returns the route that a question about records would have, as far as is known before its facts are read,
-    /// without asking for a confirmation.
+    /// Returns the route that a question without a person's words would have, as far as is known before its facts are
+    /// read. It asks for no confirmation.
     func preview(
         _ operation: AIOperationID, _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection,
         at now: Timestamp
@@ -108,7 +108,8 @@ struct QuestionRouting {
     ) throws -> RuntimeState {
         var state = RuntimeState(
             local: LocalCapability(model: selection.model, isAvailable: isAvailable),
-            network: try cache.network().state(at: now), tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+            network: try cache.networkWatch().state(at: now), tokenThreshold: choices.tokenThreshold,
+            mode: choices.mode)
         if let providers = try cache.providers(of: family) {
             (state.gatewayModel, state.ownProviderModel) = (providers.gatewayModel, providers.ownModel)
             state.isThirdPartyAllowed = providers.allowsThirdParties

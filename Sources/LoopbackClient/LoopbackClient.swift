@@ -2,13 +2,13 @@ import HTTPClient
 import Reactor
 
 /// Sends requests to services on this machine, and nowhere else: `LoopbackURL` cannot hold another address, and the
-/// peer of each connection is checked before a request is sent over it. Used on one event loop.
+/// peer of each connection is checked before a request is sent over it. It is used on one event loop.
 public final class LoopbackClient {
     private let client: HTTPClient
 
     /// - Parameters:
-    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
+    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - tracer: begins the span of each request; if it is nil, no `traceparent` is sent.
     public init(_ poller: Poller, authorities: String? = nil, tracer: RequestTracer? = nil) {
         client = HTTPClient(poller, networks: .loopback, authorities: authorities, tracer: tracer)
     }

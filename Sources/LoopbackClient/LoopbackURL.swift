@@ -44,14 +44,14 @@ public struct LoopbackURL: Hashable, Sendable {
 
     /// Returns the URL of a request for the path, and the Unix socket to connect to; nil for TCP.
     func target(_ path: String) -> (url: String, unixSocket: String?) {
-        let (name, socket): (String, String?) =
+        let (authority, socket): (String, String?) =
             switch host {
             case .ipv4(let port): ("127.0.0.1:\(port)", nil)
             case .ipv6(let port): ("[::1]:\(port)", nil)
             // libcurl needs a host for the request's Host field.
             case .unixSocket(let path): ("127.0.0.1", path)
             }
-        return ("\(isSecure ? "https" : "http")://\(name)\(self.path)\(path)", socket)
+        return ("\(isSecure ? "https" : "http")://\(authority)\(self.path)\(path)", socket)
     }
 
     private static func port(_ text: Substring) -> UInt16? {

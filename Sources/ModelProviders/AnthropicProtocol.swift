@@ -1,10 +1,11 @@
 import JSON
 import NagzAI
 
-/// The protocol of Anthropic's messages. Only the prompt gives the form of a structured answer.
+/// The protocol of Anthropic's messages. Its requests have no schema, so only the prompt gives the form of a structured
+/// answer.
 struct AnthropicProtocol: ModelProtocol {
     let generatePath = "/v1/messages"
-    /// The path of the largest page of the list.
+    /// The path of the list of models, with the largest number of models on one page.
     let modelsPath = "/v1/models?limit=1000"
 
     func headers(_ key: ModelKey?) -> [(name: String, value: String)] {
@@ -32,13 +33,14 @@ struct AnthropicProtocol: ModelProtocol {
         switch document["stop_reason"]?.stringValue {
         case "end_turn", "stop_sequence": break
         case "max_tokens", "model_context_window_exceeded":
-            // The answer ended within the thoughts, before any text.
-            let isThought = document["content"]?.arrayValue?.contains { $0["type"]?.stringValue == "thinking" } ?? false
-            throw AnswerFault(.tooLong, isSpentOnThinking: isThought && text(of: document["content"]) == nil)
+            // The token limit was reached while the model was thinking, before any text.
+            let hasThoughts =
+                document["content"]?.arrayValue?.contains { $0["type"]?.stringValue == "thinking" } ?? false
+            throw AnswerFault(.tooLong, isSpentOnThinking: hasThoughts && text(of: document["content"]) == nil)
         case "refusal": throw AnswerFault(.refused)
         default: throw AnswerFault(.unreadable)
         }
         guard let text = text(of: document["content"]) else { throw AnswerFault(.unreadable) }
-        return ModelAnswer(text: text, tokenCount: tokens(document["usage"], "input_tokens", "output_tokens"))
+        return ModelAnswer(text: text, tokenCount: tokenCount(document["usage"], "input_tokens", "output_tokens"))
     }
 }

@@ -29,7 +29,7 @@ public final class FoundationModelsProvider: ModelProvider {
         if case .unavailable(let reason) = await availability() { throw .unavailable(reason) }
         // Schemas of this framework are made at compile time, so it cannot answer with the request's schema.
         guard request.schema == nil, #available(macOS 26, iOS 26, *) else { throw .unavailable(.unsupported) }
-        let started = now()
+        let startedAt = now()
         let options = GenerationOptions(temperature: request.temperature, maximumResponseTokens: request.maxTokens)
         let text: String
         do {
@@ -44,7 +44,7 @@ public final class FoundationModelsProvider: ModelProvider {
         }
         guard !text.isEmpty else { throw .unreadable }
         return ModelResult(
-            text: text, provider: name, model: "system", latency: now() - started, tokenCount: nil)
+            text: text, provider: name, model: "system", latency: now() - startedAt, tokenCount: nil)
     }
     #else
     public func availability() async -> Availability { .unavailable(.unsupported) }

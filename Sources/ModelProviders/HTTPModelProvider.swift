@@ -6,10 +6,10 @@ import NagzAI
 /// A model that is asked over HTTP. It is used on one event loop.
 ///
 /// A question is sent once, whatever the result. There is one exception: if the model refuses the temperature or the
-/// field of the token budget, the question is sent once more in the form that it accepts, because there was no answer.
-/// The form is remembered for the model. A provider that asks to wait gets no question until the time that it named.
-/// After three faults within a minute it gets none for 30 seconds. Faults are distinguished by the status of a
-/// response, because the bodies of errors differ between services.
+/// field of the token limit, there was no answer, so the question is sent once more in a form that the model accepts.
+/// `ProviderHealth` remembers this form. A provider that names a time to wait gets no question before that time. A
+/// provider with three faults within a minute gets no question for 30 seconds. Faults are distinguished by the status
+/// of a response, because the bodies of errors differ between services.
 public final class HTTPModelProvider: ModelProvider {
     public let name: ProviderName
     public let reach: Reach
@@ -20,7 +20,7 @@ public final class HTTPModelProvider: ModelProvider {
     /// The name of the model, as configured.
     package let model: String
     private let key: ModelKey?
-    /// The limits of time, which tests on a busy machine change.
+    /// The time limits. Tests on a busy machine change them.
     package var limits: ModelLimits
     private let now: () -> ContinuousClock.Instant
     private let health: ProviderHealth
@@ -64,58 +64,59 @@ public final class HTTPModelProvider: ModelProvider {
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-        let started = now()
-        if let seconds = health.remainingLimitSeconds(at: started) { throw .limited(seconds: seconds) }
+        let startedAt = now()
+        if let seconds = health.remainingLimitSeconds(at: startedAt) { throw .limited(seconds: seconds) }
         let body = modelProtocol.body(request, model: model, health.habits(of: model))
-        guard body.count <= ModelLimits.requestBytes else { throw .tooLong }
+        guard body.count <= ModelLimits.maxRequestBytes else { throw .tooLong }
         let availability = await availability()
         guard !Task.isCancelled else { throw .cancelled }
         if case .unavailable(let reason) = availability { throw .unavailable(reason) }
-        var response = try await ask(request, since: started)
-        if learns(from: response) {
-            response = try await ask(request, since: started)
+        var response = try await ask(request, since: startedAt)
+        if learnHabits(from: response) {
+            response = try await ask(request, since: startedAt)
             // The second refusal may show another field, which the next question then omits.
-            _ = learns(from: response)
+            _ = learnHabits(from: response)
         }
-        try check(response)
-        let answer = try read(response)
+        try requireSuccess(response)
+        let answer = try parseAnswer(response)
         let text = trimmed(answer.text)
         guard !text.isEmpty else { throw .unreadable }
-        let latency = now() - started
+        let latency = now() - startedAt
         health.recordAnswer(after: latency)
         return ModelResult(
             text: text, provider: name, model: model, latency: latency, tokenCount: answer.tokenCount,
-            structured: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
+            structuredFields: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
     }
 
-    /// Returns whether the list of models, which is requested at most every ten seconds, has the configured one. This
-    /// is checked, because some runtimes answer requests for models that they do not have. A service without a list
-    /// counts as available.
+    /// Returns whether the service's list of models has the configured one. The list is requested at most every ten
+    /// seconds. It is checked because some runtimes answer requests for models that they do not have. A service without
+    /// a list counts as available.
     public func availability() async -> Availability {
-        let asked = now()
-        guard health.remainingLimitSeconds(at: asked) == nil else { return .unavailable(.limited) }
-        guard !health.isPaused(at: asked) else { return .unavailable(.paused) }
-        if let latestCheck = health.latestCheck, asked - latestCheck.at < Self.listLifetime {
+        let askedAt = now()
+        guard health.remainingLimitSeconds(at: askedAt) == nil else { return .unavailable(.limited) }
+        guard !health.isPaused(at: askedAt) else { return .unavailable(.paused) }
+        if let latestCheck = health.latestCheck, askedAt - latestCheck.checkedAt < Self.listLifetime {
             return latestCheck.availability
         }
         let availability: Availability
         do throws(ModelFault) {
             let response = try await send(
-                "GET", modelProtocol.modelsPath, modelProtocol.headers(key), nil, min(limits.list, limits.whole))
-            availability = try lists(response) ? .available : .unavailable(.unknownModel)
+                "GET", modelProtocol.modelsPath, modelProtocol.headers(key), nil,
+                min(limits.listTimeout, limits.questionTimeout))
+            availability = try listsModel(response) ? .available : .unavailable(.unknownModel)
         } catch {
             // A cancelled request says nothing about the provider.
             if error == .cancelled { return .unavailable(.failed) }
             availability = .unavailable(UnavailabilityReason(error))
         }
-        health.record(availability, at: asked)
+        health.record(availability, at: askedAt)
         return availability
     }
 
     /// Returns whether the list has the model, or the service has no list. A name without a tag means the tag `latest`.
-    private func lists(_ response: HTTPClientResponse) throws(ModelFault) -> Bool {
+    private func listsModel(_ response: HTTPClientResponse) throws(ModelFault) -> Bool {
         if [404, 405, 501].contains(response.status) { return true }
-        try check(response)
+        try requireSuccess(response)
         let models = try Self.document(response)["data"]?.arrayValue ?? []
         let names = models.compactMap { $0["id"]?.stringValue }
         return names.contains { $0 == model || $0 == "\(model):latest" || "\($0):latest" == model }
@@ -124,32 +125,33 @@ public final class HTTPModelProvider: ModelProvider {
     // MARK: One request
 
     private func ask(
-        _ request: ModelRequest, since started: ContinuousClock.Instant
+        _ request: ModelRequest, since startedAt: ContinuousClock.Instant
     ) async throws(ModelFault) -> HTTPClientResponse {
-        let remaining = limits.whole - (now() - started)
-        guard remaining > .zero else { throw .timedOut }
+        let remainingTime = limits.questionTimeout - (now() - startedAt)
+        guard remainingTime > .zero else { throw .timedOut }
         var headers = modelProtocol.headers(key) + [("Content-Type", "application/json")]
         if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
         let body = modelProtocol.body(request, model: model, health.habits(of: model))
-        return try await send("POST", modelProtocol.generatePath, headers, body, remaining)
+        return try await send("POST", modelProtocol.generatePath, headers, body, remainingTime)
     }
 
-    /// Learns from a refusal; returns whether the next request omits or replaces a field.
-    private func learns(from response: HTTPClientResponse) -> Bool {
+    /// Learns from a refusal of the request's fields.
+    /// - Returns: whether the next request omits or replaces a field.
+    private func learnHabits(from response: HTTPClientResponse) -> Bool {
         guard response.status == 400 || response.status == 422 else { return false }
         var habits = health.habits(of: model)
         guard habits.learn(from: HTTPRefusal(try? JSONValue(parsing: response.body))) else { return false }
-        health.learn(habits, of: model)
+        health.recordHabits(habits, of: model)
         return true
     }
 
-    private func read(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
+    private func parseAnswer(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
         let document = try Self.document(response)
         do throws(AnswerFault) { return try modelProtocol.parse(document) } catch {
             if error.isSpentOnThinking {
                 var habits = health.habits(of: model)
                 habits.learnThinking()
-                health.learn(habits, of: model)
+                health.recordHabits(habits, of: model)
             }
             throw error.fault
         }
@@ -157,10 +159,11 @@ public final class HTTPModelProvider: ModelProvider {
 
     private func send(
         _ method: String, _ path: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?,
-        _ whole: Duration
+        _ totalTimeout: Duration
     ) async throws(ModelFault) -> HTTPClientResponse {
         do throws(HTTPClientError) {
-            return try await host.send(method, path, headers: headers, body: body, limits: limits.request(whole))
+            return try await host.send(
+                method, path, headers: headers, body: body, limits: limits.requestLimits(totalTimeout: totalTimeout))
         } catch {
             let fault = ModelFault(error)
             if fault.isConnectionFault || error == .interrupted {
@@ -170,7 +173,8 @@ public final class HTTPModelProvider: ModelProvider {
         }
     }
 
-    private func check(_ response: HTTPClientResponse) throws(ModelFault) {
+    /// Checks that the status is 200.
+    private func requireSuccess(_ response: HTTPClientResponse) throws(ModelFault) {
         switch response.status {
         case 200: return
         case 401, 403: throw .keyRefused
@@ -180,7 +184,7 @@ public final class HTTPModelProvider: ModelProvider {
             let seconds = response.secondsToWait
             health.recordLimit(seconds: seconds, at: now())
             throw .limited(seconds: seconds)
-        // This is the only error whose body is read, because the status does not show that a prompt is too long.
+        // The body is read, because the status does not show that a prompt is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
         case 500...: health.recordFault(at: now())
         default: break

@@ -7,10 +7,10 @@ struct ModelHabits: Hashable {
     private(set) var takesTemperature = true
     /// The field for the token limit that the model accepts; nil for the configured one.
     private(set) var tokensField: TokensField?
-    /// Whether the model thinks before it answers, which uses tokens.
+    /// Whether the model thinks before it answers. Its thoughts count towards the token limit.
     private(set) var thinks = false
 
-    /// The number of additional tokens for a model that thinks.
+    /// The number of tokens that are added to the limit of an answer if the model thinks.
     private static let thinkingTokens = 2_048
 
     func maxTokens(of request: ModelRequest) -> Int { request.maxTokens + (thinks ? Self.thinkingTokens : 0) }
@@ -18,16 +18,16 @@ struct ModelHabits: Hashable {
     /// Learns from the refusal of a request which of its fields the model does not take.
     /// - Returns: whether something was learned, so that a changed request may be accepted.
     mutating func learn(from refusal: HTTPRefusal) -> Bool {
-        let before = self
+        let earlierHabits = self
         if refusal.isAbout("temperature") { takesTemperature = false }
         if refusal.isAbout("max_tokens"), refusal.message.contains("max_completion_tokens") {
             // Only models that think require this field.
             (tokensField, thinks) = (.maxCompletionTokens, true)
         }
-        return self != before
+        return self != earlierHabits
     }
 
-    /// Learns from an answer whose tokens went into thinking.
+    /// Records that the model used the tokens of an answer for thinking.
     mutating func learnThinking() { thinks = true }
 }
 

@@ -50,8 +50,8 @@ public struct ThirdPartyURL: Hashable, Sendable {
         self.text = text
     }
 
-    /// Whether the host may be on the public internet: it is an address, or a name with a dot whose last label no
-    /// standard reserves for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
+    /// Whether the host may be on the public internet. This is true for an address, and for a name with a dot unless a
+    /// standard reserves its end for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
     public var hasPublicName: Bool {
         let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" }
         if host.hasPrefix("[") { return true }
@@ -60,10 +60,10 @@ public struct ThirdPartyURL: Hashable, Sendable {
         // Text that resolvers read as an address, in any notation, is checked when the connection is opened.
         if last.first.map({ ("0"..."9").contains($0) }) == true { return true }
         let isHome = labels.suffix(2).map { $0.lowercased() } == ["home", "arpa"]
-        return labels.count > 1 && !isHome && !Self.reserved.contains(last.lowercased())
+        return labels.count > 1 && !isHome && !Self.reservedTopLevelDomains.contains(last.lowercased())
     }
 
-    private static let reserved: Set = [
+    private static let reservedTopLevelDomains: Set = [
         "alt", "example", "internal", "invalid", "local", "localhost", "onion", "test",
     ]
 }
@@ -71,33 +71,34 @@ public struct ThirdPartyURL: Hashable, Sendable {
 /// The limits of a call.
 package struct ModelLimits: Sendable {
     /// The maximum duration of opening a connection.
-    var connecting: Duration
+    var connectTimeout: Duration
     /// The maximum duration of a question, including the list of models.
-    var whole: Duration
+    var questionTimeout: Duration
     /// The maximum duration of the request for the list of models.
-    var list: Duration
+    var listTimeout: Duration
 
-    package init(connecting: Duration, whole: Duration, list: Duration = .seconds(2)) {
-        (self.connecting, self.whole, self.list) = (connecting, whole, list)
+    package init(connectTimeout: Duration, questionTimeout: Duration, listTimeout: Duration = .seconds(2)) {
+        (self.connectTimeout, self.questionTimeout, self.listTimeout) = (connectTimeout, questionTimeout, listTimeout)
     }
 
-    static let loopback = Self(connecting: .seconds(1), whole: .seconds(8))
-    static let thirdParty = Self(connecting: .seconds(3), whole: .seconds(20))
+    static let loopback = Self(connectTimeout: .seconds(1), questionTimeout: .seconds(8))
+    static let thirdParty = Self(connectTimeout: .seconds(3), questionTimeout: .seconds(20))
 
     /// The maximum size of a request in bytes.
-    static let requestBytes = 64 << 10
+    static let maxRequestBytes = 64 << 10
     /// The maximum size of an answer in bytes.
-    static let answerBytes = 256 << 10
+    static let maxAnswerBytes = 256 << 10
 
-    /// Returns the limits of a request that may take `whole` in all.
-    func request(_ whole: Duration) -> HTTPClientRequest.Limits {
+    /// Returns the limits of one request.
+    /// - Parameter totalTimeout: the maximum duration of the request.
+    func requestLimits(totalTimeout: Duration) -> HTTPClientRequest.Limits {
         var limits = HTTPClientRequest.Limits()
         limits.head = 32 << 10
-        limits.body = Self.answerBytes
-        limits.connectTimeout = min(connecting, whole)
-        limits.totalTimeout = whole
-        // A model sends nothing before its whole answer, so a stall is no fault.
-        limits.stallTimeout = whole + .seconds(1)
+        limits.body = Self.maxAnswerBytes
+        limits.connectTimeout = min(connectTimeout, totalTimeout)
+        limits.totalTimeout = totalTimeout
+        // A model sends nothing until its answer is complete, so a stall is no fault.
+        limits.stallTimeout = totalTimeout + .seconds(1)
         return limits
     }
 }

@@ -3,9 +3,9 @@ import NagzAI
 
 /// The form of a provider's requests and answers. It sends nothing itself.
 protocol ModelProtocol: Sendable {
-    /// The path of a question, after that of the base URL.
+    /// The path to which a question is sent, relative to the base URL.
     var generatePath: String { get }
-    /// The path of the list of models, after that of the base URL.
+    /// The path of the list of models, relative to the base URL.
     var modelsPath: String { get }
 
     func headers(_ key: ModelKey?) -> [(name: String, value: String)]
@@ -28,7 +28,7 @@ struct ModelAnswer: Hashable {
 /// A reason why an answer with status 200 cannot be used.
 struct AnswerFault: Error {
     let fault: ModelFault
-    /// Whether the tokens were used for thinking, so that a larger limit helps.
+    /// Whether thinking used up the tokens, so that a larger limit helps.
     var isSpentOnThinking = false
 
     init(_ fault: ModelFault, isSpentOnThinking: Bool = false) {
@@ -37,8 +37,8 @@ struct AnswerFault: Error {
 }
 
 extension ModelProtocol {
-    /// Returns the text of content that is a text or a list of parts. Parts of other kinds, such as thoughts, are
-    /// omitted.
+    /// Returns the text of a message's content; nil if there is none. The content is a text or a list of parts. Parts
+    /// that are no text, such as thoughts, are left out.
     func text(of content: JSONValue?) -> String? {
         if let text = content?.stringValue { return text }
         let parts = content?.arrayValue?.compactMap { part in
@@ -47,13 +47,14 @@ extension ModelProtocol {
         return parts.flatMap { $0.isEmpty ? nil : $0.joined() }
     }
 
-    /// Returns the sum of two token counts; nil if one of them is missing or not plausible.
-    func tokens(_ usage: JSONValue?, _ prompt: String, _ completion: String) -> Int? {
+    /// Returns the number of tokens of prompt and answer together, from two fields of `usage`; nil if one of the fields
+    /// is missing or not plausible.
+    func tokenCount(_ usage: JSONValue?, _ promptField: String, _ answerField: String) -> Int? {
         let plausibleCounts: ClosedRange<Int64> = 0...1_000_000_000
-        guard let prompt = usage?[prompt]?.integerValue, let completion = usage?[completion]?.integerValue,
-            plausibleCounts.contains(prompt), plausibleCounts.contains(completion)
+        guard let promptCount = usage?[promptField]?.integerValue, let answerCount = usage?[answerField]?.integerValue,
+            plausibleCounts.contains(promptCount), plausibleCounts.contains(answerCount)
         else { return nil }
-        return Int(prompt + completion)
+        return Int(promptCount + answerCount)
     }
 }
 

@@ -75,6 +75,6 @@ struct OpenAIProtocol: ModelProtocol {
         if message?["refusal"]?.stringValue?.isEmpty == false { throw AnswerFault(.refused) }
         guard let text = text(of: message?["content"]) else { throw AnswerFault(.unreadable) }
         return ModelAnswer(
-            text: text, tokenCount: tokens(usage, "prompt_tokens", "completion_tokens"))
+            text: text, tokenCount: tokenCount(usage, "prompt_tokens", "completion_tokens"))
     }
 }

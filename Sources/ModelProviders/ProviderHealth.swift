@@ -6,24 +6,25 @@ import Synchronization
 /// the fields that its models accept. It has no key, so it may outlive the provider of a key. Several event loops may
 /// share it.
 public final class ProviderHealth: Sendable {
-    /// A check whether the provider can be asked, with its time.
+    /// The result of a check whether the provider can be asked, and the time of the check.
     public struct Check: Sendable {
         public let availability: Availability
-        public let at: ContinuousClock.Instant
+        public let checkedAt: ContinuousClock.Instant
     }
 
     private struct State {
         var breaker = CircuitBreaker()
-        var check: Check?
+        var latestCheck: Check?
         var latency: Duration?
-        var wasLastFaultOfConnection = false
-        /// The time until which the provider asked for no further question; nil for none.
+        /// Whether the latest fault was that no connection was established.
+        var isLatestFaultOfConnection = false
+        /// The end of the latest rate limit; nil before the first.
         var limitedUntil: ContinuousClock.Instant?
         /// The habits by the model's name.
         var habits: [String: ModelHabits] = [:]
     }
 
-    /// The maximum number of seconds of a rate limit; a longer one is shortened.
+    /// The maximum length of a rate limit in seconds; a longer one is shortened.
     private static let maxLimitSeconds = 86_400
 
     private let state = Mutex(State())
@@ -31,7 +32,7 @@ public final class ProviderHealth: Sendable {
     public init() {}
 
     /// The latest check; nil before the first.
-    public var latestCheck: Check? { state.withLock(\.check) }
+    public var latestCheck: Check? { state.withLock(\.latestCheck) }
 
     /// The time that the latest answer took; nil before the first.
     public var latestLatency: Duration? { state.withLock(\.latency) }
@@ -42,22 +43,22 @@ public final class ProviderHealth: Sendable {
     func network(at now: ContinuousClock.Instant) -> NetworkState {
         state.withLock { state in
             guard state.breaker.isPaused(at: now) else { return .online }
-            return state.wasLastFaultOfConnection ? .offline : .degraded
+            return state.isLatestFaultOfConnection ? .offline : .degraded
         }
     }
 
     func isPaused(at now: ContinuousClock.Instant) -> Bool { state.withLock { $0.breaker.isPaused(at: now) } }
 
     func record(_ availability: Availability, at now: ContinuousClock.Instant) {
-        state.withLock { $0.check = Check(availability: availability, at: now) }
+        state.withLock { $0.latestCheck = Check(availability: availability, checkedAt: now) }
     }
 
     func habits(of model: String) -> ModelHabits { state.withLock { $0.habits[model] } ?? ModelHabits() }
 
-    func learn(_ habits: ModelHabits, of model: String) { state.withLock { $0.habits[model] = habits } }
+    func recordHabits(_ habits: ModelHabits, of model: String) { state.withLock { $0.habits[model] = habits } }
 
-    /// Records that the provider asked for no further question for a time. Without a time, the next question may be
-    /// sent.
+    /// Records the provider's rate limit. If the provider named no time, nothing is recorded, and the next question may
+    /// be sent.
     func recordLimit(seconds: Int?, at now: ContinuousClock.Instant) {
         guard let seconds, seconds > 0 else { return }
         state.withLock { $0.limitedUntil = now + .seconds(min(seconds, Self.maxLimitSeconds)) }
@@ -77,7 +78,7 @@ public final class ProviderHealth: Sendable {
     func recordFault(at now: ContinuousClock.Instant, isConnectionFault: Bool = false) {
         state.withLock { state in
             state.breaker.recordFault(at: now)
-            state.wasLastFaultOfConnection = isConnectionFault
+            state.isLatestFaultOfConnection = isConnectionFault
         }
     }
 }

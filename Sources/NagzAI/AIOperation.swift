@@ -1,6 +1,6 @@
 import Domain
 
-/// The IDs of the operations, as stored in the feed, the audit log and a device's cache.
+/// The ID of an operation, as stored in the feed, the audit log and a device's cache.
 public enum AIOperationID: String, Sendable, CaseIterable {
     case summarizeExcuse = "summarize_excuse"
     case selectTone = "select_tone"
@@ -18,19 +18,19 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let id: AIOperationID
     /// The permission that an operation on a nag requires.
     public let nagAct: NagAct
-    /// The facts that the rule uses.
-    public let facts: FactDepth
+    /// The amount of facts that the rule uses.
+    public let factDepth: FactDepth
     /// When a device runs the operation itself.
     public let deviceExecution: DeviceExecution
     /// The rule, a pure function.
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
     /// Returns the record that the server stores of a response and its facts.
     public let record: @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
-    /// The wording of the response's text by a model; nil where responses are figures.
+    /// The part that lets a model word the response's text; nil for an operation whose response has only figures.
     public let wording: ModelWording<Question, Response>?
 
     public init(
-        _ id: AIOperationID, nagAct: NagAct = .read, facts: FactDepth = .full,
+        _ id: AIOperationID, nagAct: NagAct = .read, factDepth: FactDepth = .full,
         deviceExecution: DeviceExecution = .first,
         rule: @escaping @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>,
         record: @escaping @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord,
@@ -38,7 +38,7 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     ) {
         self.id = id
         self.nagAct = nagAct
-        self.facts = facts
+        self.factDepth = factDepth
         self.deviceExecution = deviceExecution
         self.rule = rule
         self.record = record
@@ -50,7 +50,7 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
 public enum FactDepth: Sendable {
     /// No facts, only the question.
     case none
-    /// Only recent misses and the streak, of a nag's facts.
+    /// Of the facts about a nag, only the recent misses and the streak.
     case tone
     /// All facts.
     case full
@@ -75,7 +75,7 @@ public struct AIRecord: Sendable {
     public var summary: String
     /// The generated text; the audit log stores only its length and keyed digest.
     public var content: String
-    /// The counts that the response is based on, by name.
+    /// The numbers on which the response is based, by name.
     public var inputs: [(name: String, value: String)]
     /// The result in one word or number, such as a tone or a likelihood.
     public var classification: String

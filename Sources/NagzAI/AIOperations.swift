@@ -4,7 +4,7 @@ import Domain
 public enum AIOperations {
     /// Shortens an excuse and finds its category. The feed shows only the category.
     public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
-        .summarizeExcuse, facts: .none,
+        .summarizeExcuse, factDepth: .none,
         rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
         record: { _, question, _, response in
             AIRecord(
@@ -18,7 +18,7 @@ public enum AIOperations {
 
     /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
-        .selectTone, facts: .tone,
+        .selectTone, factDepth: .tone,
         rule: { heuristics, _, snapshot in heuristics.tone(for: snapshot.facts) },
         record: { _, _, _, response in
             AIRecord(

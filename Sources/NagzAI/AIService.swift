@@ -2,15 +2,15 @@ import Domain
 
 /// Runs the mediator's operations, with the same questions and responses on server and device.
 ///
-/// The server reads facts from PostgreSQL, a phone from its event cache; a REST client of the server's endpoints
-/// conforms too.
+/// The server reads facts from PostgreSQL, and a phone from its event cache. A REST client of the server's endpoints
+/// also conforms.
 public protocol AIService {
     func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response
 }
 
-// One method for each operation.
+// A method with the parameters of each operation.
 extension AIService {
     public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
         try await answer(AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: nagID))

@@ -47,7 +47,7 @@ public struct CoachFacts: Hashable, Sendable {
     public var userID: UserID
     /// The nags in any order.
     public var nags: [Nag]
-    /// The misses of the last seven days, as in `NagFacts`.
+    /// The number of misses in the last seven days, as in `NagFacts`.
     public var missCount7d: Int
     public var streak: Int
     /// The tone that the person prefers.
@@ -67,7 +67,7 @@ public struct CoachFacts: Hashable, Sendable {
         self.tone = tone
     }
 
-    /// The nags that an answer may be about, the misses and the streak, as the audit log counts them.
+    /// The numbers that the audit log stores: of the nags that an answer may be about, of the misses, and the streak.
     var counts: [(name: String, value: String)] {
         [
             ("nags", "\(nags.count)"), ("miss_count_7d", "\(max(0, missCount7d))"), ("streak", "\(max(0, streak))"),

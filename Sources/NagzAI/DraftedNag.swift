@@ -31,9 +31,9 @@ public struct IntentFacts: Sendable {
 ///
 /// The recipient is a member of the family or the author. `DueTimeReader` reads or checks the due time.
 public struct DraftedNag: Hashable, Sendable {
-    /// The confidence of the rules in their reading.
+    /// The confidence of a draft by the rules.
     public static let confidence = 0.3
-    /// The confidence of the rules if they did not understand the words about a time.
+    /// The confidence of a draft by the rules if they did not understand the words about a time.
     public static let misreadConfidence = 0.1
 
     public var recipient: UserID
@@ -41,7 +41,7 @@ public struct DraftedNag: Hashable, Sendable {
     public var description: String
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
-    /// The words about a time that were not understood.
+    /// The phrases about a time that were not understood.
     public var misreadPhrases: [String] = []
 
     init(
@@ -74,22 +74,22 @@ public struct DraftedNag: Hashable, Sendable {
     /// A name that two members share identifies nobody.
     private static func recipient(in spokenWords: [String], _ facts: IntentFacts) -> UserID {
         for index in spokenWords.indices {
-            var named: Set<UserID> = []
-            var length = 0
+            var namedMembers: Set<UserID> = []
+            var nameLength = 0
             for member in facts.members {
                 let name = words(in: member.name).map(\.text)
                 guard let first = name.first, first == spokenWords[index] else { continue }
                 let isFullName = spokenWords[index...].starts(with: name)
-                let matched = isFullName ? name.count : 1
-                if matched > length { (named, length) = ([], matched) }
-                if matched == length { named.insert(member.id) }
+                let matchedLength = isFullName ? name.count : 1
+                if matchedLength > nameLength { (namedMembers, nameLength) = ([], matchedLength) }
+                if matchedLength == nameLength { namedMembers.insert(member.id) }
             }
-            if named.count == 1, let person = named.first { return person }
+            if namedMembers.count == 1, let person = namedMembers.first { return person }
         }
         return facts.author
     }
 
-    /// Returns the first category, in the order of the table, of which a word occurs.
+    /// Returns the first category in the order of `categoryWords` of which a word occurs; `other` if none does.
     private static func category(of spokenWords: [String]) -> NagCategory {
         let distinctWords = Set(spokenWords)
         return categoryWords.first { !distinctWords.isDisjoint(with: $0.words) }?.category ?? .other

@@ -1,6 +1,6 @@
 import Domain
 
-/// Facts that were read at one moment, with that moment and a time zone.
+/// Facts, with the moment at which they were read and a time zone.
 public struct Snapshot<Facts: Sendable>: Sendable {
     public var facts: Facts
     public var now: Timestamp
@@ -35,7 +35,7 @@ public struct NagFacts: Hashable, Sendable {
     public var timeConflictCount7d: Int
     /// The recipient's other resolved nags of the same category.
     public var category: CompletionRecord
-    /// The nags of `category` that were resolved within `FactWindow.recent`.
+    /// Those of the nags in `category` that were resolved within `FactWindow.recent`.
     public var recentCategory: CompletionRecord
     /// The recipient's other resolved nags of all categories.
     public var overall: CompletionRecord
@@ -95,9 +95,11 @@ public struct NagSnapshot: Hashable, Sendable {
     }
 }
 
-/// The number of resolved nags (completed or missed), and of those completed.
+/// Two counts of nags: the resolved ones (completed or missed), and the completed ones among them.
 public struct CompletionRecord: Hashable, Sendable {
+    /// The number of resolved nags.
     public var total: Int
+    /// The number of completed nags.
     public var completed: Int
 
     public init(total: Int, completed: Int) {
@@ -197,6 +199,7 @@ public enum FactWindow: Sendable, CaseIterable {
     /// (now − 90 d, now]: for misses by weekday.
     case patterns
 
+    /// Returns the start of the window, which does not belong to it.
     public func start(_ now: Timestamp) -> Timestamp {
         switch self {
         case .recent: now - .days(7)

@@ -6,7 +6,8 @@ public struct Grounding: Hashable, Sendable {
     public var persona: PreferredTone
     /// The number of earlier turns of the AI session that were used.
     public var session: Int
-    /// The number of recorded events that were used; none is older than the operation's window.
+    /// The number of records that were used: misses, time conflicts, resolved nags, push-backs, or the nags that an
+    /// answer cites.
     public var events: Int
 
     public init(persona: PreferredTone, session: Int = 0, events: Int) {
@@ -17,14 +18,16 @@ public struct Grounding: Hashable, Sendable {
 }
 
 extension NagFacts {
-    /// The grounding of a tip: the misses, time conflicts and resolved nags of the category within `FactWindow.recent`.
+    /// The grounding of a tip. It counts the misses, the time conflicts and the resolved nags of the category, all
+    /// within `FactWindow.recent`.
     var coachingGrounding: Grounding {
         Grounding(
             persona: preferences.tone, session: session.count,
             events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategory.total))
     }
 
-    /// The grounding of a push-back: the misses within `FactWindow.recent`, and the push-backs that count for this one.
+    /// The grounding of a push-back. It counts the misses within `FactWindow.recent`, and the push-backs of the nag's
+    /// due cycle, or the latest earlier one if there are none.
     var pushBackGrounding: Grounding {
         let pushBackCount = pushBacks.isEmpty && earlierPushBack != nil ? 1 : pushBacks.count
         return Grounding(persona: preferences.tone, events: max(0, missCount7d) + pushBackCount)

@@ -8,15 +8,15 @@ public enum CoachTopic: String, Sendable, CaseIterable {
 }
 
 extension Heuristics {
-    /// The largest number of nags that an answer cites.
+    /// The maximum number of nags that an answer cites.
     static let maxCitations = 20
-    /// The largest number of nags that an answer to “more?” lists.
+    /// The maximum number of nags that an answer to “more?” lists.
     private static let maxFurtherNags = 3
 
     /// Answers a person's own question from the facts about themselves: what is due, how their week went, why reminders
-    /// have their tone. A question that does not clearly ask for one of these, or that is about somebody else, is
-    /// refused with a list of what can be asked. The answer to the question comes first. In an AI session, a question
-    /// that only asks for more continues the topic of the question before.
+    /// have their tone. A question that does not clearly ask for one of these, or that is about somebody else, gets a
+    /// list of what can be asked instead of an answer. In an AI session, a question that only asks for more continues
+    /// the topic of the previous question.
     public func coachAnswer(to text: String, for snapshot: Snapshot<CoachFacts>) -> Outcome<CoachAnswer> {
         let facts = snapshot.facts
         let (topics, followUpCount) = coachTopics(of: text, after: facts.session)
@@ -33,14 +33,14 @@ extension Heuristics {
         case .week where followUpCount > 0, .tone where followUpCount > 0:
             answer.answer = phrasebook.coachSentence(.noMore)
         case .due:
-            let open = facts.openNags
-            answer.answer = dueSentences(open, snapshot)
-            answer.citations = open.prefix(Self.maxCitations).map(\.id)
+            let openNags = facts.openNags
+            answer.answer = dueSentences(openNags, snapshot)
+            answer.citations = openNags.prefix(Self.maxCitations).map(\.id)
         case .week:
-            let counted = facts.digestFacts.nags.enumerated().filter { $0.element.isCounted(now: snapshot.now) }
+            let countedNags = facts.digestFacts.nags.enumerated().filter { $0.element.isCounted(now: snapshot.now) }
             let digest = Snapshot(facts.digestFacts, now: snapshot.now, zone: snapshot.zone)
             answer.answer = self.digest(for: digest).response.summaryText
-            answer.citations = counted.map { facts.nags[$0.offset] }
+            answer.citations = countedNags.map { facts.nags[$0.offset] }
                 .sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }.prefix(Self.maxCitations).map(\.id)
         case .tone:
             answer.answer = [
@@ -53,7 +53,7 @@ extension Heuristics {
         return Outcome(answer, HeuristicRule(topic))
     }
 
-    /// Returns the topics of a question, and how often its session has asked for more about them.
+    /// Returns the topics of a question, and how many questions, including this one, have asked for more about them.
     private func coachTopics(
         of text: String, after session: [SessionTurn]
     ) -> (topics: Set<CoachTopic>, followUpCount: Int) {

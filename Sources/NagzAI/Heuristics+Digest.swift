@@ -4,9 +4,9 @@ extension Heuristics {
     /// Returns the digest of the last seven days for the family or one member: counts for each active member, and a few
     /// sentences.
     ///
-    /// The total counts the nags that were completed or missed in that time, and those that are overdue now. `open`
-    /// counts every open nag, overdue or not. Only nags of listed members count, so the totals are the sums of the
-    /// rows. Withdrawn and cancelled nags are left out.
+    /// The total counts the nags that were completed or missed in these seven days, and those that are overdue now.
+    /// `open` counts every open nag, overdue or not. Only nags of active members count, so the totals are the sums of
+    /// the members' counts. Withdrawn and cancelled nags are left out.
     public func digest(for snapshot: Snapshot<DigestFacts>) -> Outcome<DigestResponse> {
         let (facts, rows) = (snapshot.facts, Self.rows(snapshot))
         let totals = Self.totals(rows)
@@ -24,13 +24,13 @@ extension Heuristics {
         return Outcome(response, totals.total == 0 ? .digestNothingDue : .digestWeek)
     }
 
-    /// Returns the digest's text with `PromptFacts.person` in place of the praised member's name, and that name; nil if
-    /// the digest praises nobody.
-    func digestWithoutNames(for snapshot: Snapshot<DigestFacts>) -> (text: String, praised: String?) {
+    /// Returns the digest's text with `PromptFacts.person` in place of the praised member's name, and the name itself.
+    /// The name is nil if the digest praises nobody.
+    func digestWithoutNames(for snapshot: Snapshot<DigestFacts>) -> (text: String, praisedName: String?) {
         let rows = Self.rows(snapshot)
         let isOwn = snapshot.facts.subject != nil
-        let praised = isOwn ? nil : Self.bestRow(rows).map { spokenName($0.0.displayName) }
-        return (summary(rows, isOwn: isOwn) { _ in PromptFacts.person }, praised)
+        let praisedName = isOwn ? nil : Self.bestRow(rows).map { spokenName($0.0.displayName) }
+        return (summary(rows, isOwn: isOwn) { _ in PromptFacts.person }, praisedName)
     }
 
     /// Returns the listed members with their counts, in the digest's order.
@@ -52,7 +52,8 @@ extension Heuristics {
         rows.reduce(into: Tally()) { $0.add($1.1) }
     }
 
-    /// Whether one member comes before another: by name, members without a name last, then by ID.
+    /// Returns whether one member is listed before another. Members are listed by name, then by ID; those without a
+    /// name come last.
     private static func isListedBefore(_ left: DigestFacts.Member, _ right: DigestFacts.Member) -> Bool {
         switch (left.displayName, right.displayName) {
         case (let leftName?, let rightName?) where leftName != rightName: leftName < rightName
@@ -102,7 +103,7 @@ extension Heuristics {
         }
     }
 
-    /// Returns the sentence about missed nags; if nothing was missed, it says that nothing is left over.
+    /// Returns the sentence about missed nags. If no nag was missed, it says that everything is done.
     private func closedSentence(_ totals: Tally) -> String {
         switch totals.missed {
         case 0: phrasebook.sentence(.allDone)
@@ -111,8 +112,8 @@ extension Heuristics {
         }
     }
 
-    /// Returns the member with the highest rate, then with the most completed nags, then the first in the list; nil if
-    /// no nag was completed.
+    /// Returns the member with the highest rate; among equal ones the member with the most completed nags, then the
+    /// first in the list. Nil if no nag was completed.
     private static func bestRow(_ rows: [(DigestFacts.Member, Tally)]) -> (DigestFacts.Member, Tally)? {
         rows.filter { $0.1.completed > 0 }.reduce(nil) { best, row in
             guard let best else { return row }
@@ -126,9 +127,9 @@ extension Heuristics {
     /// Returns a display name for use in a sentence: one line, without invisible characters, at most 40 Characters. An
     /// empty name, or one that the avoid list refuses, becomes “a family member”.
     private func spokenName(_ name: String?) -> String {
-        let short = Self.shortened(singleLine(name ?? ""), to: 40)
-        return short.isEmpty || !phrasebook.disrespectfulPhrases(in: short).isEmpty
-            ? phrasebook.sentence(.someone) : short
+        let shortName = Self.shortened(singleLine(name ?? ""), to: 40)
+        return shortName.isEmpty || !phrasebook.disrespectfulPhrases(in: shortName).isEmpty
+            ? phrasebook.sentence(.someone) : shortName
     }
 }
 

@@ -1,7 +1,8 @@
 import Domain
 
 extension Heuristics {
-    /// Shortens the text, and returns the first category, in the table's order, that has a phrase in it.
+    /// Shortens the text, and finds its category: the first in the order of `ExcuseCategory` that has a phrase in the
+    /// text.
     public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
         let categories = phrasebook.excusePhrases.labels(in: text)
         let category = ExcuseCategory.allCases.first(where: categories.contains) ?? .other
@@ -17,7 +18,7 @@ extension Heuristics {
             rule)
     }
 
-    /// Returns a sentence for an excuse of that category, to be sent in place of the author's words.
+    /// Returns a sentence for an excuse of a category. It is sent in place of the author's words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         let count = phrasebook.excuseSentences[category]?.count ?? 0
         let index = Self.poolIndex(for: nagID, count: count, offset: 0)

@@ -2,7 +2,8 @@ import Domain
 
 extension Heuristics {
     /// Returns the weekdays, in the family's time zone, on which three or more nags were due that the user missed in
-    /// the last 90 days: those with most misses first, then from Monday on.
+    /// the last 90 days. The weekday with the most misses comes first; weekdays with equally many are ordered from
+    /// Monday.
     public func patterns(for snapshot: Snapshot<PatternFacts>) -> Outcome<PatternsResponse> {
         var counts: [Weekday: Int] = [:]
         for miss in snapshot.facts.misses where FactWindow.patterns.contains(miss.missedAt, now: snapshot.now) {

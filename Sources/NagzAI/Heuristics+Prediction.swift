@@ -32,18 +32,21 @@ extension Heuristics {
         }
     }
 
-    /// Returns 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, clamped to 5…95. It is computed in
-    /// integers over the common denominator and rounded once, half up, so that all platforms agree.
+    /// Returns the likelihood in hundredths, clamped to 5…95: 0.6 × the expected rate of the category + 0.4 × that of
+    /// all categories − 0.1 × misses + 0.05 for a streak. It is computed in integers over the common denominator and
+    /// rounded once, half up, so that all platforms agree.
     private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
-        let (c, o) = (category.expected, overall.expected)
+        let (categoryRate, overallRate) = (category.expected, overall.expected)
         let correction = (hasStreak ? 5 : 0) - 10 * misses
-        let denominator = c.denominator * o.denominator
+        let denominator = categoryRate.denominator * overallRate.denominator
         let numerator =
-            60 * c.numerator * o.denominator + 40 * o.numerator * c.denominator + correction * denominator
+            60 * categoryRate.numerator * overallRate.denominator
+            + 40 * overallRate.numerator * categoryRate.denominator + correction * denominator
         return numerator <= 0 ? 5 : min(max(Ratio.rounded(numerator, denominator), 5), 95)
     }
 
-    /// Returns the time of the reminder: earlier for a lower likelihood, and before quiet hours; nil if it has passed.
+    /// Returns the time of the reminder: the lower the likelihood, the earlier. A time in quiet hours is moved to
+    /// before them. Nil if the time has passed.
     private static func reminderTime(_ snapshot: Snapshot<NagFacts>, percent: Int64) -> Timestamp? {
         let leadMinutes: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
         let plannedTime = snapshot.facts.nag.dueAt - .minutes(leadMinutes)

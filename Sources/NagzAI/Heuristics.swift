@@ -37,8 +37,8 @@ public final class Heuristics: Sendable {
 
     /// Returns a tip for the first matching scenario, in the selected or the preferred tone.
     ///
-    /// FNV-1a of the nag's ID selects a tip of the pool, and each local day of the recipient selects the next one. So
-    /// the tip changes daily, and repeats only after all were shown.
+    /// The FNV-1a hash of the nag's ID selects the first tip of the pool, and each local day of the recipient the next
+    /// one. So the tip changes daily, and repeats only after all were shown.
     public func coaching(for snapshot: Snapshot<NagFacts>) -> Outcome<CoachingResponse> {
         let facts = snapshot.facts
         let (scenario, rule) = Self.scenario(facts)
@@ -49,7 +49,7 @@ public final class Heuristics: Sendable {
         func tip(_ number: UInt64) -> String {
             phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category)
         }
-        // A session gets no tip twice as long as the pool has another one.
+        // A session gets no tip a second time as long as the pool has a tip that it has not had.
         let earlierAnswers = Set(facts.session.map(\.answer))
         let number =
             earlierAnswers.isEmpty
@@ -111,14 +111,14 @@ public final class Heuristics: Sendable {
 
     // MARK: Choosing from a pool
 
-    /// Returns an index in a pool: the hash of the ID plus `steps`, modulo the count.
+    /// Returns an index in a pool of `count` texts: the hash of the ID plus `steps`, modulo `count`.
     static func poolIndex(for id: NagID, count: Int, offset steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)
         var hash = FNV1a()
         hash.mix(id.bytes)
         let start = Int64(hash.value % UInt64(count))
-        let moved = start + (steps - floorDivide(steps, size) * size)
-        return UInt64(moved % size)
+        let movedIndex = start + (steps - floorDivide(steps, size) * size)
+        return UInt64(movedIndex % size)
     }
 }

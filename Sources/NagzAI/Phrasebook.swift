@@ -11,9 +11,9 @@ public struct Phrasebook: Sendable {
     var excusePhrases = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
     var coachSentences: [CoachSentence: Template<PhraseSlot>] = [:]
-    /// The phrases that name the topic of a question to the coach; those of `unknown` ask about somebody else.
+    /// The phrases that show the topic of a question to the coach. The phrases of `unknown` ask about somebody else.
     var coachTopics = PhraseMatcher<CoachTopic>()
-    /// The questions, as their words, that ask for more about the topic of the previous question.
+    /// The questions that ask for more about the topic of the previous question, each as the list of its words.
     var coachFollowUps: Set<[String]> = []
     /// The phrases that no text may have.
     var avoidList = PhraseMatcher<String>()
@@ -98,8 +98,9 @@ struct MessagePool: Hashable {
 enum DigestSentence: String, CaseIterable {
     case nothingDue = "nothing_due"
     case rate, best
-    /// A sentence of a digest about one member, addressed to that member; so is `ownRate`.
+    /// A sentence of the digest that one member gets about themselves.
     case ownNothingDue = "own_nothing_due"
+    /// A sentence of the digest that one member gets about themselves.
     case ownRate = "own_rate"
     case openOne = "open_one"
     case openMany = "open_many"

@@ -8,7 +8,7 @@ struct PoolLine {
     let text: String
 
     /// Calls `body` with each line of a pool file: UTF-8, one `key | text` per line; `#` comments and empty lines are
-    /// allowed. An error that `body` throws gets the number of its line.
+    /// allowed. An error that `body` throws is thrown again with the number of the line.
     static func read(
         _ bytes: [UInt8], maxTextLength: Int, _ body: (PoolLine) throws(PoolProblem) -> Void
     ) throws(PoolError) {

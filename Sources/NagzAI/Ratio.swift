@@ -1,5 +1,5 @@
-/// A part of a total. Rounding uses integer arithmetic; the only floating-point step is one final division, which IEEE
-/// 754 rounds exactly, so all platforms give the same digits.
+/// A part of a total. Rounding uses integer arithmetic. The only floating-point step is one final division, whose
+/// rounding IEEE 754 defines exactly, so all platforms give the same digits.
 struct Ratio {
     /// The total, clamped to 0…100 million, so that the product of two totals fits in 64 bits.
     let total: Int64

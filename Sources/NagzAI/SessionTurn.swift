@@ -10,7 +10,7 @@ public struct SessionTurn: Hashable, Sendable {
 
     /// The maximum number of turns that a session keeps.
     public static let maxCount = 4
-    /// The maximum length of a text of a turn, in Unicode scalars; a longer one is cut.
+    /// The maximum length of a question and of an answer, in Unicode scalars; a longer one is cut.
     public static let maxTextLength = 2_000
 
     public init(question: String, answer: String, tone: AITone) {

@@ -18,7 +18,8 @@ func words(in text: String) -> [Word] {
     return splitter.finish()
 }
 
-/// The number of scalars of a text that are read: eight for each of the 2,000 characters that a client may send.
+/// The maximum number of scalars of a text that are read: eight for each of the 2,000 characters that a client may
+/// send.
 let scalarLimit = 16_000
 
 /// Returns a text on one line: without invisible characters, and with one space for each run of white space. At most
@@ -43,6 +44,7 @@ private struct WordSplitter {
     private var hasPendingApostrophe = false
     private var followsDirectly = true
 
+    /// The maximum length of a word in scalars.
     private static let maxWordLength = 64
 
     mutating func append(_ scalar: Unicode.Scalar) {

@@ -12,20 +12,22 @@ struct ByteReader {
     }
 
     var isAtEnd: Bool { position == end }
-    var remaining: Int { end - position }
+    var remainingCount: Int { end - position }
 
     /// Returns the range of the next `count` bytes, and skips them.
     mutating func take(_ count: Int) throws(PictureError) -> Range<Int> {
-        guard count >= 0, count <= remaining else { throw .malformed }
+        guard count >= 0, count <= remainingCount else { throw .malformed }
         defer { position += count }
         return position..<position + count
     }
 
-    mutating func byte() throws(PictureError) -> UInt8 { bytes[try take(1).lowerBound] }
+    mutating func readByte() throws(PictureError) -> UInt8 { bytes[try take(1).lowerBound] }
 
-    mutating func bigEndian(_ count: Int) throws(PictureError) -> Int { bytes.bigEndian(try take(count)) }
+    /// Reads a big-endian number of `count` bytes, at most seven.
+    mutating func readBigEndian(_ count: Int) throws(PictureError) -> Int { bytes.bigEndian(try take(count)) }
 
-    mutating func littleEndian(_ count: Int) throws(PictureError) -> Int { bytes.littleEndian(try take(count)) }
+    /// Reads a little-endian number of `count` bytes, at most seven.
+    mutating func readLittleEndian(_ count: Int) throws(PictureError) -> Int { bytes.littleEndian(try take(count)) }
 }
 
 extension Array where Element == UInt8 {
@@ -56,6 +58,7 @@ extension Array where Element == UInt8 {
     /// Returns the index of the first byte with that value; `count` if there is none.
     func firstIndex(of byte: UInt8, from start: Int) -> Int { self[start...].firstIndex(of: byte) ?? count }
 
+    /// Appends the bytes in a range of `bytes`.
     mutating func append(_ range: Range<Int>, of bytes: [UInt8]) { append(contentsOf: bytes[range]) }
 
     mutating func append(bigEndian number: Int, _ count: Int) {

@@ -8,15 +8,15 @@ enum ColourProfile {
     /// The largest size of a profile that is read, in bytes.
     static let byteLimit = 1 << 20
 
-    private static let headBytes = 128
+    private static let headLength = 128
     private static let tagLimit = 100
     private static let curvePointLimit = 4_096
     /// The reference white of all profiles, D50, in the encoding of the profile header (§7.2.16).
-    private static let white: [UInt8] = [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D]
+    private static let whitePoint: [UInt8] = [0, 0, 0xF6, 0xD6, 0, 1, 0, 0, 0, 0, 0xD3, 0x2D]
 
     /// Returns the profile with its colours only; nil if the bytes are not a profile of a kind that is kept.
     static func clean(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count > headBytes + 4, bytes.count <= byteLimit, bytes.has("acsp", at: 36),
+        guard bytes.count > headLength + 4, bytes.count <= byteLimit, bytes.has("acsp", at: 36),
             bytes[8] == 2 || bytes[8] == 4, bytes.bigEndian(64..<68) < 4,
             ["mntr", "scnr", "spac"].contains(where: { bytes.has($0, at: 12) })
         else { return nil }
@@ -36,11 +36,13 @@ enum ColourProfile {
         for name in optional {
             if let content = tag(name, of: bytes) { tags.append((name, content)) }
         }
-        if !tags.contains(where: { $0.name == "wtpt" }) { tags.append(("wtpt", Array("XYZ \0\0\0\0".utf8) + white)) }
-        // Both are required. Their texts are the same in all pictures.
-        let isOld = bytes[8] == 2
-        tags.append(("desc", isOld ? description("Colours") : localizedText("Colours")))
-        tags.append(("cprt", isOld ? Array("text\0\0\0\0None\0".utf8) : localizedText("None")))
+        if !tags.contains(where: { $0.name == "wtpt" }) {
+            tags.append(("wtpt", Array("XYZ \0\0\0\0".utf8) + whitePoint))
+        }
+        // A profile must have a description and a copyright. Their texts are the same in all pictures.
+        let isVersion2 = bytes[8] == 2
+        tags.append(("desc", isVersion2 ? descriptionText("Colours") : localizedText("Colours")))
+        tags.append(("cprt", isVersion2 ? Array("text\0\0\0\0None\0".utf8) : localizedText("None")))
         return assemble(head(of: bytes), tags)
     }
 
@@ -72,32 +74,35 @@ enum ColourProfile {
 
     /// Returns a profile header with version, class, colour space and rendering intent; the other fields are zero.
     private static func head(of bytes: [UInt8]) -> [UInt8] {
-        var head = [UInt8](repeating: 0, count: headBytes)
+        var head = [UInt8](repeating: 0, count: headLength)
         for range in [8..<10, 12..<24, 36..<40, 64..<68] { head.replaceSubrange(range, with: bytes[range]) }
-        head.replaceSubrange(68..<80, with: white)
+        head.replaceSubrange(68..<80, with: whitePoint)
         return head
     }
 
     /// Returns the content of a tag, up to the length that follows from its type; nil if the profile lacks the tag.
     private static func tag(_ name: String, of bytes: [UInt8]) -> [UInt8]? {
-        var reader = ByteReader(bytes, headBytes..<bytes.count)
-        guard let count = try? reader.bigEndian(4), count <= tagLimit else { return nil }
+        var reader = ByteReader(bytes, headLength..<bytes.count)
+        guard let count = try? reader.readBigEndian(4), count <= tagLimit else { return nil }
         for _ in 0..<count {
-            guard let tagName = try? reader.take(4), let start = try? reader.bigEndian(4),
-                let length = try? reader.bigEndian(4), start <= bytes.count, length <= bytes.count - start
+            guard let tagName = try? reader.take(4), let start = try? reader.readBigEndian(4),
+                let length = try? reader.readBigEndian(4), start <= bytes.count, length <= bytes.count - start
             else { return nil }
             guard bytes.has(name, at: tagName.lowerBound) else { continue }
-            guard length >= 12, let used = usedBytes(of: name, bytes, start), used <= length else { return nil }
-            var content = Array(bytes[start..<start + used])
+            guard length >= 12, let contentLength = usedLength(of: name, bytes, start),
+                contentLength <= length
+            else { return nil }
+            var content = Array(bytes[start..<start + contentLength])
             content.replaceSubrange(4..<8, with: [0, 0, 0, 0])
             return content
         }
         return nil
     }
 
-    /// Returns the number of bytes that follows from the type of a tag (§10); nil for a type that this tag cannot have.
+    /// Returns the length of a tag in bytes, which follows from its type (§10); nil for a type that the tag cannot
+    /// have.
     /// - Precondition: the tag has at least 12 bytes.
-    private static func usedBytes(of name: String, _ bytes: [UInt8], _ start: Int) -> Int? {
+    private static func usedLength(of name: String, _ bytes: [UInt8], _ start: Int) -> Int? {
         func has(_ type: String) -> Bool { bytes.has(type, at: start) }
         switch name {
         case "chad": return has("sf32") ? 8 + 9 * 4 : nil
@@ -126,16 +131,16 @@ enum ColourProfile {
     }
 
     /// Returns a text in the form of a description of version 2.
-    private static func description(_ text: String) -> [UInt8] {
+    private static func descriptionText(_ text: String) -> [UInt8] {
         let count = UInt8(text.utf8.count + 1)
         return Array("desc\0\0\0\0\0\0\0".utf8) + [count] + Array(text.utf8)
             + Array(repeating: 0, count: 4 + 4 + 2 + 1 + 67)
     }
 
-    /// Returns a profile of a header and tags. Equal contents of tags are stored once (§7).
+    /// Returns the profile that consists of a header and tags. Equal contents of tags are stored once (§7).
     private static func assemble(_ head: [UInt8], _ tags: [(name: String, content: [UInt8])]) -> [UInt8] {
         var offsets: [[UInt8]: Int] = [:]
-        var (list, contents): ([UInt8], [UInt8]) = ([], [])
+        var (tagTable, contents): ([UInt8], [UInt8]) = ([], [])
         let start = head.count + 4 + 12 * tags.count
         for (name, content) in tags {
             let offset = offsets[content] ?? start + contents.count
@@ -143,13 +148,13 @@ enum ColourProfile {
                 contents += content
                 while contents.count % 4 != 0 { contents.append(0) }
             }
-            list += Array(name.utf8)
-            list.append(bigEndian: offset, 4)
-            list.append(bigEndian: content.count, 4)
+            tagTable += Array(name.utf8)
+            tagTable.append(bigEndian: offset, 4)
+            tagTable.append(bigEndian: content.count, 4)
         }
         var profile = head
         profile.append(bigEndian: tags.count, 4)
-        profile += list + contents
+        profile += tagTable + contents
         var size: [UInt8] = []
         size.append(bigEndian: profile.count, 4)
         profile.replaceSubrange(0..<4, with: size)

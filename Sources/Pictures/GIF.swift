@@ -8,21 +8,21 @@ enum GIF {
         try Picture.checkSize(width: width, height: height)
         _ = try takeColourTable(&reader, flags: reader.bytes[screen + 4])
         output.append(head.lowerBound..<reader.position, of: reader.bytes)
-        var frames = 0
+        var frameCount = 0
         while true {
             let start = reader.position
-            switch try reader.byte() {
+            switch try reader.readByte() {
             case 0x2C:
                 let descriptor = try reader.take(9)
-                frames += 1
-                try checkFrame(reader.bytes, descriptor.lowerBound)
-                try Picture.checkFrames(frames, pixels: width * height)
+                frameCount += 1
+                try checkFrame(reader.bytes, descriptorStart: descriptor.lowerBound)
+                try Picture.checkFrames(frameCount, pixelsPerFrame: width * height)
                 _ = try takeColourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
-                _ = try reader.byte()  // the size of the codes
+                _ = try reader.readByte()  // the size of the codes
                 try skipBlocks(&reader)
                 output.append(start..<reader.position, of: reader.bytes)
             case 0x21:
-                let label = try reader.byte()
+                let label = try reader.readByte()
                 let isRepetition =
                     label == 0xFF
                     && (reader.bytes.has("\u{0B}NETSCAPE2.0\u{03}", at: reader.position)
@@ -37,17 +37,19 @@ enum GIF {
                 // The graphic control extension: the time and transparency of a frame.
                 if label == 0xF9 { output.append(start..<reader.position, of: reader.bytes) }
             case 0x3B:
-                guard frames > 0 else { throw .malformed }
+                guard frameCount > 0 else { throw .malformed }
                 return output.append(0x3B)
             default: throw .malformed
             }
         }
     }
 
-    /// Checks the size of a picture that the frame fits into. A frame may exceed the screen that the file's header
-    /// describes, because readers then enlarge the screen.
-    private static func checkFrame(_ bytes: [UInt8], _ descriptor: Int) throws(PictureError) {
-        func number(_ offset: Int) -> Int { bytes.littleEndian(descriptor + offset..<descriptor + offset + 2) }
+    /// Checks the size of the smallest picture into which the frame fits. A frame may exceed the screen that the file's
+    /// header describes: readers then enlarge the screen.
+    private static func checkFrame(_ bytes: [UInt8], descriptorStart: Int) throws(PictureError) {
+        func number(_ offset: Int) -> Int {
+            bytes.littleEndian(descriptorStart + offset..<descriptorStart + offset + 2)
+        }
         try Picture.checkSize(width: max(1, number(0) + number(4)), height: max(1, number(2) + number(6)))
     }
 
@@ -57,10 +59,10 @@ enum GIF {
 
     /// Skips data sub-blocks up to and including the empty one.
     private static func skipBlocks(_ reader: inout ByteReader) throws(PictureError) {
-        var length = Int(try reader.byte())
+        var length = Int(try reader.readByte())
         while length > 0 {
             _ = try reader.take(length)
-            length = Int(try reader.byte())
+            length = Int(try reader.readByte())
         }
     }
 }

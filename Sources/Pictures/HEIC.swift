@@ -28,10 +28,10 @@ enum HEIC {
 
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         let bytes = reader.bytes
-        output.append(try reader.take(reader.remaining), of: bytes)
+        output.append(try reader.take(reader.remainingCount), of: bytes)
         let boxes = try Box.list(in: bytes, bytes.indices)
-        let metas = boxes.filter { $0.name == "meta" }
-        guard metas.count == 1, let meta = metas.first, meta.content.count >= 4 else { throw .malformed }
+        let metaBoxes = boxes.filter { $0.name == "meta" }
+        guard metaBoxes.count == 1, let meta = metaBoxes.first, meta.content.count >= 4 else { throw .malformed }
         let tables = try Box.list(in: bytes, meta.content.lowerBound + 4..<meta.content.upperBound)
         for box in boxes where !keptBoxes.contains(box.name) { box.erase(in: &output) }
         for table in tables where !keptTables.contains(table.name) { table.erase(in: &output) }
@@ -71,8 +71,8 @@ enum HEIC {
             for property in try Box.list(in: bytes, list.content) {
                 if property.name == "ispe" {
                     var reader = ByteReader(bytes, property.content)
-                    _ = try reader.bigEndian(4)
-                    let (width, height) = (try reader.bigEndian(4), try reader.bigEndian(4))
+                    _ = try reader.readBigEndian(4)
+                    let (width, height) = (try reader.readBigEndian(4), try reader.readBigEndian(4))
                     try Picture.checkSize(width: width, height: height)
                 } else if property.name == "colr" {
                     cleanColours(property, in: bytes, &output)
@@ -101,15 +101,15 @@ enum HEIC {
         in bytes: [UInt8], _ table: Box
     ) throws(PictureError) -> [(id: Int, type: Range<Int>)] {
         var reader = ByteReader(bytes, table.content)
-        let version = try reader.bigEndian(4) >> 24
+        let version = try reader.readBigEndian(4) >> 24
         _ = try reader.take(version == 0 ? 2 : 4)
         var items: [(id: Int, type: Range<Int>)] = []
         for entry in try Box.list(in: bytes, reader.position..<table.content.upperBound) {
             guard entry.name == "infe" else { throw .malformed }
             var reader = ByteReader(bytes, entry.content)
-            let version = try reader.bigEndian(4) >> 24
+            let version = try reader.readBigEndian(4) >> 24
             guard version == 2 || version == 3 else { throw .malformed }
-            let id = try reader.bigEndian(version == 2 ? 2 : 4)
+            let id = try reader.readBigEndian(version == 2 ? 2 : 4)
             _ = try reader.take(2)
             let type = try reader.take(4)
             if metadataTypes.contains(where: { bytes.has($0, at: type.lowerBound) }) { items.append((id, type)) }
@@ -122,21 +122,21 @@ enum HEIC {
         of items: Set<Int>, in bytes: [UInt8], _ table: Box, itemData: Range<Int>?
     ) throws(PictureError) -> [Range<Int>] {
         var reader = ByteReader(bytes, table.content)
-        let version = try reader.bigEndian(4) >> 24
-        let sizes = try reader.bigEndian(2)
+        let version = try reader.readBigEndian(4) >> 24
+        let sizes = try reader.readBigEndian(2)
         let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 0xF, sizes >> 4 & 0xF)
         let indexSize = version == 0 ? 0 : sizes & 0xF
-        // Each extent has a length field, so the table's size bounds their number.
+        // Each extent has a length field, so the size of the table limits the number of extents.
         guard version <= 2, lengthSize == 4 || lengthSize == 8 else { throw .malformed }
-        var (extents, total): ([Range<Int>], Int) = ([], 0)
-        for _ in 0..<(try reader.bigEndian(version < 2 ? 2 : 4)) {
-            let isMetadata = items.contains(try reader.bigEndian(version < 2 ? 2 : 4))
-            let method = version == 0 ? 0 : try reader.bigEndian(2) & 0xF
-            let isInThisFile = try reader.bigEndian(2) == 0
-            let base = try reader.number(baseSize)
-            for _ in 0..<(try reader.bigEndian(2)) {
-                _ = try reader.number(indexSize)
-                let (offset, length) = (try reader.number(offsetSize), try reader.number(lengthSize))
+        var (extents, totalLength): ([Range<Int>], Int) = ([], 0)
+        for _ in 0..<(try reader.readBigEndian(version < 2 ? 2 : 4)) {
+            let isMetadata = items.contains(try reader.readBigEndian(version < 2 ? 2 : 4))
+            let method = version == 0 ? 0 : try reader.readBigEndian(2) & 0xF
+            let isInThisFile = try reader.readBigEndian(2) == 0
+            let base = try reader.readNumber(baseSize)
+            for _ in 0..<(try reader.readBigEndian(2)) {
+                _ = try reader.readNumber(indexSize)
+                let (offset, length) = (try reader.readNumber(offsetSize), try reader.readNumber(lengthSize))
                 guard isMetadata else { continue }
                 let start: Int
                 switch (method, itemData) {
@@ -147,15 +147,15 @@ enum HEIC {
                 guard isInThisFile, length > 0, length <= bytes.count, start <= bytes.count - length
                 else { throw .malformed }
                 extents.append(start..<start + length)
-                // Extents do not overlap in a valid file, so their sum is bounded.
-                total += length
-                guard extents.count <= extentLimit, total <= bytes.count else { throw .malformed }
+                // Extents do not overlap in a valid file, so their total length is at most the length of the file.
+                totalLength += length
+                guard extents.count <= extentLimit, totalLength <= bytes.count else { throw .malformed }
             }
         }
         return extents
     }
 
-    /// A box: its name and the range of its content.
+    /// A box: its name, and the range of its content in the file.
     private struct Box {
         let name: String
         let nameStart: Int
@@ -173,13 +173,13 @@ enum HEIC {
         }
 
         private init(_ reader: inout ByteReader) throws(PictureError) {
-            let length = try reader.bigEndian(4)
+            let length = try reader.readBigEndian(4)
             let name = try reader.take(4)
             self.name = String(decoding: reader.bytes[name], as: UTF8.self)
             nameStart = name.lowerBound
             switch length {
-            case 0: content = try reader.take(reader.remaining)
-            case 1: content = try reader.take(try reader.number(8) - 16)
+            case 0: content = try reader.take(reader.remainingCount)
+            case 1: content = try reader.take(try reader.readNumber(8) - 16)
             default: content = try reader.take(length - 8)
             }
         }
@@ -194,13 +194,13 @@ enum HEIC {
 
 extension ByteReader {
     /// Reads a big-endian number of 0, 4 or 8 bytes, which MUST be below 2³².
-    fileprivate mutating func number(_ size: Int) throws(PictureError) -> Int {
+    fileprivate mutating func readNumber(_ size: Int) throws(PictureError) -> Int {
         switch size {
         case 0: return 0
-        case 4: return try bigEndian(4)
+        case 4: return try readBigEndian(4)
         case 8:
-            guard try bigEndian(4) == 0 else { throw .malformed }
-            return try bigEndian(4)
+            guard try readBigEndian(4) == 0 else { throw .malformed }
+            return try readBigEndian(4)
         default: throw .malformed
         }
     }

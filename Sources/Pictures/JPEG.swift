@@ -2,15 +2,15 @@
 enum JPEG {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(2), of: reader.bytes)  // SOI
-        var (pixels, scans, hasOrientation) = (0, 0, false)
+        var (pixelCount, scanCount, hasOrientation) = (0, 0, false)
         var profile = ProfileParts()
         // If a file is cut off in a scan, its end marker is added, so that the existing part is shown.
-        while scans == 0 || reader.remaining > 1 {
+        while scanCount == 0 || reader.remainingCount > 1 {
             let marker = try takeMarker(&reader)
             if marker == 0xD9 { break }
             // Markers without a segment (TEM, RSTn, SOI) are not allowed between segments.
             guard marker >= 0xC0, !(0xD0...0xD8).contains(marker) else { throw .malformed }
-            let length = try reader.bigEndian(2)
+            let length = try reader.readBigEndian(2)
             guard length >= 2 else { throw .malformed }
             let content = try reader.take(length - 2)
             switch marker {
@@ -36,23 +36,23 @@ enum JPEG {
                 append(marker, content, of: reader, to: &output)
             case 0xE3...0xED, 0xEF, 0xFE: continue  // other applications' data and comments
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                guard pixels == 0, content.count >= 6 else { throw .malformed }
-                let size = content.lowerBound + 1
-                let width = reader.bytes.bigEndian(size + 2..<size + 4)
-                let height = reader.bytes.bigEndian(size..<size + 2)
+                guard pixelCount == 0, content.count >= 6 else { throw .malformed }
+                let heightStart = content.lowerBound + 1
+                let width = reader.bytes.bigEndian(heightStart + 2..<heightStart + 4)
+                let height = reader.bytes.bigEndian(heightStart..<heightStart + 2)
                 try Picture.checkSize(width: width, height: height)
-                pixels = width * height
+                pixelCount = width * height
                 append(marker, content, of: reader, to: &output)
             case 0xDA:
-                guard pixels > 0 else { throw .malformed }
-                scans += 1
-                try Picture.checkFrames(scans, pixels: pixels)
+                guard pixelCount > 0 else { throw .malformed }
+                scanCount += 1
+                try Picture.checkFrames(scanCount, pixelsPerFrame: pixelCount)
                 append(marker, content, of: reader, to: &output)
                 output.append(try takeScan(&reader), of: reader.bytes)
             default: append(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
             }
         }
-        guard scans > 0 else { throw .malformed }
+        guard scanCount > 0 else { throw .malformed }
         output += [0xFF, 0xD9]
         if let (segment, offset) = profile.segment { output.insert(contentsOf: segment, at: offset) }
     }
@@ -60,33 +60,38 @@ enum JPEG {
     /// The parts of a colour profile, from numbered segments (ICC.1:2022 Annex B.4).
     private struct ProfileParts {
         private var parts: [UInt8: Range<Int>] = [:]
-        private var count = 0
+        private var expectedCount = 0
         private var bytes: [UInt8] = []
-        private var offset = 0
+        private var outputOffset = 0
 
-        mutating func add(_ content: Range<Int>, of bytes: [UInt8], at offset: Int) {
-            if parts.isEmpty { (self.bytes, self.offset, count) = (bytes, offset, Int(bytes[content.lowerBound + 13])) }
+        /// Adds the part in the content of a segment.
+        /// - Parameter outputOffset: the number of bytes that the output has so far.
+        mutating func add(_ content: Range<Int>, of bytes: [UInt8], at outputOffset: Int) {
+            if parts.isEmpty {
+                (self.bytes, self.outputOffset) = (bytes, outputOffset)
+                expectedCount = Int(bytes[content.lowerBound + 13])
+            }
             parts[bytes[content.lowerBound + 12]] = content.lowerBound + 14..<content.upperBound
         }
 
-        /// The cleaned profile as one segment, and its offset in the output; nil if parts are missing or nothing is
-        /// kept.
+        /// The cleaned profile as one segment, and its offset in the output; nil if parts are missing or the profile is
+        /// not kept.
         var segment: (bytes: [UInt8], offset: Int)? {
-            guard count > 0, parts.count == count else { return nil }
-            var joined: [UInt8] = []
-            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { joined.append(part, of: bytes) }
-            guard let profile = ColourProfile.clean(joined), profile.count <= 0xFFFF - 16 else { return nil }
+            guard expectedCount > 0, parts.count == expectedCount else { return nil }
+            var joinedParts: [UInt8] = []
+            for (_, part) in parts.sorted(by: { $0.key < $1.key }) { joinedParts.append(part, of: bytes) }
+            guard let profile = ColourProfile.clean(joinedParts), profile.count <= 0xFFFF - 16 else { return nil }
             var segment: [UInt8] = [0xFF, 0xE2]
             segment.append(bigEndian: profile.count + 16, 2)
-            return (segment + Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile, offset)
+            return (segment + Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + profile, outputOffset)
         }
     }
 
     /// Returns the code of the next marker, after any fill bytes.
     private static func takeMarker(_ reader: inout ByteReader) throws(PictureError) -> UInt8 {
-        guard try reader.byte() == 0xFF else { throw .malformed }
-        var code = try reader.byte()
-        while code == 0xFF { code = try reader.byte() }
+        guard try reader.readByte() == 0xFF else { throw .malformed }
+        var code = try reader.readByte()
+        while code == 0xFF { code = try reader.readByte() }
         return code
     }
 

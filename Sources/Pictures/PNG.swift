@@ -9,36 +9,35 @@ enum PNG {
 
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(8), of: reader.bytes)
-        var (isFirst, hasData, pixels, frames) = (true, false, 0, 0)
+        var (isFirst, hasData, pixelCount, frameCount) = (true, false, 0, 0)
         var (hasProfile, hasOrientation) = (false, false)
         while true {
             let start = reader.position
-            let length = try reader.bigEndian(4)
+            let length = try reader.readBigEndian(4)
             let name = try reader.take(4)
             guard let type = chunkName(reader.bytes, name) else { throw .malformed }
             let content = try reader.take(length)
-            guard CRC.of(reader.bytes, name.lowerBound..<content.upperBound) == (try reader.bigEndian(4)) else {
-                throw .malformed
-            }
+            let checksum = CRC.checksum(of: reader.bytes, name.lowerBound..<content.upperBound)
+            guard checksum == (try reader.readBigEndian(4)) else { throw .malformed }
             guard isFirst == (type == "IHDR") else { throw .malformed }
             if isFirst {
                 guard length == 13 else { throw .malformed }
-                let place = content.lowerBound
-                let width = reader.bytes.bigEndian(place..<place + 4)
-                let height = reader.bytes.bigEndian(place + 4..<place + 8)
+                let widthStart = content.lowerBound
+                let width = reader.bytes.bigEndian(widthStart..<widthStart + 4)
+                let height = reader.bytes.bigEndian(widthStart + 4..<widthStart + 8)
                 try Picture.checkSize(width: width, height: height)
-                pixels = width * height
+                pixelCount = width * height
                 isFirst = false
             }
             if type == "IDAT" { hasData = true }
             if type == "fcTL" {
-                frames += 1
-                try Picture.checkFrames(frames, pixels: pixels)
+                frameCount += 1
+                try Picture.checkFrames(frameCount, pixelsPerFrame: pixelCount)
             }
             switch type {
             case "iCCP" where !hasProfile:
                 hasProfile = true
-                if let profile = profileChunk(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
+                if let profile = profileContent(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
             case "eXIf" where !hasOrientation:
                 guard let orientation = Exif.orientation(in: content, of: reader.bytes) else { break }
                 hasOrientation = true
@@ -59,7 +58,8 @@ enum PNG {
     }
 
     /// Returns the content of a chunk with the cleaned colour profile: a name, the compression method, and the profile.
-    private static func profileChunk(_ content: ArraySlice<UInt8>) -> [UInt8]? {
+    /// Returns nil if the chunk is malformed, or the profile is not kept.
+    private static func profileContent(_ content: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = content.prefix(80).firstIndex(of: 0), end + 1 < content.endIndex, content[end + 1] == 0,
             let profile = ColourProfile.inflate(content[(end + 2)...]).flatMap(ColourProfile.clean)
         else { return nil }
@@ -70,7 +70,7 @@ enum PNG {
         output.append(bigEndian: content.count, 4)
         let start = output.count
         output += Array(name.utf8) + content
-        output.append(bigEndian: CRC.of(output, start..<output.count), 4)
+        output.append(bigEndian: CRC.checksum(of: output, start..<output.count), 4)
     }
 
     /// Returns the name of a chunk; nil unless it is four ASCII letters.
@@ -90,7 +90,7 @@ enum CRC {
         (0..<8).reduce(UInt32(number)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
     }
 
-    static func of(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
+    static func checksum(of bytes: [UInt8], _ range: Range<Int>) -> Int {
         var value = UInt32.max
         let table = table.span
         for index in range { value = table[Int(UInt8(truncatingIfNeeded: value) ^ bytes[index])] ^ (value >> 8) }

@@ -45,8 +45,8 @@ public struct Picture: Sendable, Hashable {
     public static let sideLimit = 32_767
     /// The largest number of pixels of a picture.
     public static let pixelLimit = 128 << 20
-    /// The largest number of pixels that all frames of an animation, or all scans of a JPEG, draw together. Each counts
-    /// as large as the picture.
+    /// The largest number of pixels that all frames of an animation, or all scans of a JPEG, draw together. Each frame
+    /// or scan counts as large as the picture.
     public static let drawnPixelLimit = 2 << 30
 
     public let format: PictureFormat
@@ -77,14 +77,18 @@ public struct Picture: Sendable, Hashable {
         self.bytes = output
     }
 
+    /// Checks a width and a height in pixels.
+    /// - Throws: `malformed` if one of them is 0, `tooManyPixels` if they exceed a limit.
     static func checkSize(width: Int, height: Int) throws(PictureError) {
         guard width > 0, height > 0 else { throw .malformed }
         guard width <= sideLimit, height <= sideLimit, width * height <= pixelLimit else { throw .tooManyPixels }
     }
 
     /// Checks the number of pixels that frames or scans draw together.
-    /// - Parameter count: the number of frames or scans so far, at most the number of the file's bytes.
-    static func checkFrames(_ count: Int, pixels: Int) throws(PictureError) {
-        guard count <= drawnPixelLimit / max(1, pixels) else { throw .tooManyPixels }
+    /// - Parameters:
+    ///   - count: the number of frames or scans so far.
+    ///   - pixelsPerFrame: the number of pixels of the picture.
+    static func checkFrames(_ count: Int, pixelsPerFrame: Int) throws(PictureError) {
+        guard count <= drawnPixelLimit / max(1, pixelsPerFrame) else { throw .tooManyPixels }
     }
 }

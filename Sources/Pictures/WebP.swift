@@ -2,14 +2,14 @@
 enum WebP {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(4), of: reader.bytes)
-        let size = try reader.littleEndian(4)
+        let size = try reader.readLittleEndian(4)
         output += [0, 0, 0, 0]  // the size, written at the end
         let content = try reader.take(size)
         guard content.count >= 4 else { throw .malformed }
         output.append(content.lowerBound..<content.lowerBound + 4, of: reader.bytes)
         var chunks = ByteReader(reader.bytes, content.lowerBound + 4..<content.upperBound)
         var (hasPicture, isFirst, isExtended) = (false, true, false)
-        var (pixels, frames) = (0, 0)
+        var (pixelCount, frameCount) = (0, 0)
         var (hasProfile, hasOrientation) = (false, false)
         while !chunks.isAtEnd {
             let chunk = try Chunk(&chunks)
@@ -23,11 +23,11 @@ enum WebP {
             switch chunk.name {
             case "VP8X":
                 guard output.count == 12, chunk.content.count == 10 else { throw .malformed }
-                let place = chunk.content.lowerBound
-                let width = chunks.bytes.littleEndian(place + 4..<place + 7) + 1
-                let height = chunks.bytes.littleEndian(place + 7..<place + 10) + 1
+                let start = chunk.content.lowerBound
+                let width = chunks.bytes.littleEndian(start + 4..<start + 7) + 1
+                let height = chunks.bytes.littleEndian(start + 7..<start + 10) + 1
                 try Picture.checkSize(width: width, height: height)
-                pixels = width * height
+                pixelCount = width * height
                 chunk.append(of: chunks.bytes, to: &output)
                 output[20] &= ~(profileFlag | exifFlag | 0x04)  // set later if the chunks are kept
             case "VP8 ", "VP8L":
@@ -37,8 +37,8 @@ enum WebP {
                 chunk.append(of: chunks.bytes, to: &output)
             case "ANMF":
                 hasPicture = true
-                frames += 1
-                try Picture.checkFrames(frames, pixels: pixels)
+                frameCount += 1
+                try Picture.checkFrames(frameCount, pixelsPerFrame: pixelCount)
                 try appendFrame(chunk, chunks.bytes, to: &output)
             case "ALPH", "ANIM": chunk.append(of: chunks.bytes, to: &output)
             case "ICCP":
@@ -57,8 +57,8 @@ enum WebP {
             }
         }
         guard hasPicture else { throw .malformed }
-        let written = output.count - 8
-        for index in 0..<4 { output[4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
+        let contentSize = output.count - 8
+        for index in 0..<4 { output[4 + index] = UInt8(truncatingIfNeeded: contentSize >> (8 * index)) }
     }
 
     /// The flags of the extended format (§2.7).
@@ -71,7 +71,7 @@ enum WebP {
         if content.count % 2 == 1 { output.append(0) }
     }
 
-    /// Appends one frame of an animation: 16 bytes, and its own chunks.
+    /// Appends one frame of an animation: its header of 16 bytes, and its chunks.
     private static func appendFrame(
         _ frame: Chunk, _ bytes: [UInt8], to output: inout [UInt8]
     ) throws(PictureError) {
@@ -94,8 +94,8 @@ enum WebP {
             }
         }
         guard hasPicture else { throw .malformed }
-        let written = output.count - start - 8
-        for index in 0..<4 { output[start + 4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
+        let contentSize = output.count - start - 8
+        for index in 0..<4 { output[start + 4 + index] = UInt8(truncatingIfNeeded: contentSize >> (8 * index)) }
     }
 
     /// A chunk of a RIFF file (§2.3): its name, its content, and a padding byte if the content's length is odd.
@@ -105,7 +105,7 @@ enum WebP {
 
         init(_ reader: inout ByteReader) throws(PictureError) {
             name = String(decoding: reader.bytes[try reader.take(4)], as: UTF8.self)
-            content = try reader.take(try reader.littleEndian(4))
+            content = try reader.take(try reader.readLittleEndian(4))
             if content.count % 2 == 1 { _ = try reader.take(1) }
         }
 
@@ -113,7 +113,7 @@ enum WebP {
             appendChunk(name, Array(bytes[content]), to: &output)
         }
 
-        /// Checks the size of the picture in the header of its data (RFC 6386 §9.1, RFC 9649 §3.4).
+        /// Checks the size of the picture, which is in the header of the data (RFC 6386 §9.1, RFC 9649 §3.4).
         func checkSize(_ bytes: [UInt8]) throws(PictureError) {
             let start = content.lowerBound
             if name == "VP8L" {

@@ -53,18 +53,18 @@ struct BatchSelection<Key: Hashable> {
     /// Returns the indices of the first entry of each key, in turn, then of the other entries in order of arrival.
     private func selectionOrder<Entry>(of pending: [Entry], _ key: (Entry) -> Key) -> [Int] {
         var seenKeys: Set<Key> = []
-        var firsts: [(batchNumber: Int, index: Int)] = []
-        var others: [Int] = []
+        var firstEntries: [(batchNumber: Int, index: Int)] = []
+        var otherIndices: [Int] = []
         for (index, entry) in pending.enumerated() {
             let key = key(entry)
             guard canTake(key) else { continue }
             if seenKeys.insert(key).inserted {
-                firsts.append((lastBatchNumbers[key] ?? 0, index))
+                firstEntries.append((lastBatchNumbers[key] ?? 0, index))
             } else {
-                others.append(index)
+                otherIndices.append(index)
             }
         }
-        firsts.sort { ($0.batchNumber, $0.index) < ($1.batchNumber, $1.index) }
-        return firsts.map(\.index) + others
+        firstEntries.sort { ($0.batchNumber, $0.index) < ($1.batchNumber, $1.index) }
+        return firstEntries.map(\.index) + otherIndices
     }
 }

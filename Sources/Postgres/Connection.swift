@@ -64,8 +64,8 @@ import SQL
             send(statements, continuation)
         }.value
         if let slowStatements, outcome.duration >= slowStatements.threshold {
-            let rows = try? outcome.result.get().reduce(0) { $0 + $1.count }
-            slowStatements.report(SlowBatch(statements: statements, duration: outcome.duration, rows: rows))
+            let rowCount = try? outcome.result.get().reduce(0) { $0 + $1.count }
+            slowStatements.report(SlowBatch(statements: statements, duration: outcome.duration, rowCount: rowCount))
         }
         return try outcome.result.get()
     }
@@ -103,14 +103,14 @@ import SQL
         let parameters = Parameters(statement.values)
         let statementKey = statement.statementKey
         let name: String
-        if let statementKey, let preparedName = preparedNames[statementKey] ?? batch.preparing[statementKey] {
+        if let statementKey, let preparedName = preparedNames[statementKey] ?? batch.namesToPrepare[statementKey] {
             name = preparedName
         } else {
-            // Statements with runtime text are unnamed, because they are not reused. A name that another batch is about
-            // to prepare is not used, because that batch may fail before.
+            // Statements with runtime text are unnamed, because they are not reused. A name that another batch in
+            // flight prepares is not used, because that batch may fail before it prepares the statement.
             name = statementKey == nil ? "" : "s\(statementCount)"
             statementCount += 1
-            if let statementKey { batch.preparing[statementKey] = name }
+            if let statementKey { batch.namesToPrepare[statementKey] = name }
             batch.steps.append(.prepare(statementKey))
             let types = statement.values.map(\.type.oid)
             guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
@@ -125,15 +125,15 @@ import SQL
 
     private func flush() {
         switch unsafe PQflush(handle) {
-        case 0: poller.change(socket, to: .readable)
-        case 1: poller.change(socket, to: [.readable, .writable])
+        case 0: poller.changeInterest(of: socket, to: .readable)
+        case 1: poller.changeInterest(of: socket, to: [.readable, .writable])
         default: close()
         }
     }
 
     // MARK: Receiving
 
-    func ready(_ events: Readiness) {
+    func handleReadiness(_ events: Readiness) {
         if events.contains(.writable) { flush() }
         // Input is read even if the socket is only writable: PQflush reads too when it cannot send everything.
         readInput()
@@ -142,7 +142,7 @@ import SQL
     private func readInput() {
         guard isOpen else { return }
         guard unsafe PQconsumeInput(handle) == 1 else { return close() }
-        receive()
+        takeResults()
         guard isOpen else { return }
         if onNotification != nil { takeNotifications() }
         guard isOpen else { return }
@@ -155,7 +155,7 @@ import SQL
     private func readDecrypted() {
         guard !isReadScheduled, unsafe CPostgresDecryptedBytes(handle) > 0 else { return }
         isReadScheduled = true
-        poller.atEndOfTurn { [weak self] in
+        poller.runAtEndOfTurn { [weak self] in
             guard let self else { return }
             isReadScheduled = false
             readInput()
@@ -164,17 +164,17 @@ import SQL
 
     /// Takes results that have arrived, one batch per turn, so that one batch's rows can be freed before the next
     /// arrives.
-    private func receive() {
+    private func takeResults() {
         while isOpen, let batch = batchesInFlight.first, unsafe PQisBusy(handle) == 0 {
             if let result = unsafe PQgetResult(handle) {
-                unsafe take(result, for: batch)
+                unsafe takeResult(result, for: batch)
             } else if batch.isScript {
                 batchesInFlight.removeFirst()
                 if unsafe PQenterPipelineMode(handle) != 1 { retire() }
                 finish(batch)
             }
             if let next = batchesInFlight.first, next !== batch {
-                return poller.atEndOfTurn { [weak self] in self?.receive() }
+                return poller.runAtEndOfTurn { [weak self] in self?.takeResults() }
             }
         }
     }
@@ -187,7 +187,7 @@ import SQL
         }
     }
 
-    private func take(_ result: OpaquePointer, for batch: PipelineBatch) {
+    private func takeResult(_ result: OpaquePointer, for batch: PipelineBatch) {
         switch unsafe PQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
             unsafe PQclear(result)
@@ -198,7 +198,7 @@ import SQL
             case .execute: batch.rows.append(unsafe Rows(adopting: result))
             case .prepare(let statementKey):
                 unsafe PQclear(result)
-                if let statementKey { preparedNames[statementKey] = batch.preparing[statementKey] }
+                if let statementKey { preparedNames[statementKey] = batch.namesToPrepare[statementKey] }
             // The result of a script statement is discarded.
             case nil: unsafe PQclear(result)
             }
@@ -226,7 +226,7 @@ import SQL
         lastBatchEnd = poller.now
     }
 
-    /// Marks the session as unusable for new requests: it is closed when its last user returns it.
+    /// Ends the session for new requests. It is closed when the last request that uses it has ended.
     private func retire() {
         guard !isRetired else { return }
         isRetired = true
@@ -281,12 +281,12 @@ private final class PipelineBatch {
     let sentAt: MonotonicTime
     let deadline: MonotonicTime
     var steps: [Step] = []
-    /// Names of statements that this batch prepares.
-    var preparing: [SQL.StatementKey: String] = [:]
+    /// The names of the statements that this batch prepares.
+    var namesToPrepare: [SQL.StatementKey: String] = [:]
     var rows: [Rows] = []
     var error: PostgresError?
     var isScript = false
-    private var stepsTaken = 0
+    private var nextStepIndex = 0
     private let continuation: Continuation
 
     init(_ continuation: Continuation, sentAt: MonotonicTime, deadline: MonotonicTime) {
@@ -297,9 +297,9 @@ private final class PipelineBatch {
 
     /// Returns the step that the next result belongs to.
     func nextStep() -> Step? {
-        guard stepsTaken < steps.count else { return nil }
-        defer { stepsTaken += 1 }
-        return steps[stepsTaken]
+        guard nextStepIndex < steps.count else { return nil }
+        defer { nextStepIndex += 1 }
+        return steps[nextStepIndex]
     }
 
     /// Resumes the waiting task with the result. Called exactly once.

@@ -8,10 +8,10 @@ import Reactor
     private let options: ConnectionOptions
     private let resolver: HostResolver
     private let poller: Poller
-    /// The handle; nil before the names are resolved, and after the session is returned or the attempt has ended.
+    /// The handle; nil before the names are resolved, after the session is returned, and after `cancel`.
     private var handle: OpaquePointer?
     private var lookup: Lookup?
-    /// The reason why `handle` is nil.
+    /// The reason that `open` gives if there is no handle; nil if none is known.
     private var failureReason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watchedSocket: Int32 = -1
@@ -57,7 +57,7 @@ import Reactor
         stopWatching()
         unsafe PQfinish(handle)
         unsafe handle = nil
-        finish(false)
+        finish(isConnected: false)
     }
 
     private static func firstLine(_ text: String) -> String {
@@ -79,7 +79,7 @@ import Reactor
             let names = lookup.hosts.names.filter(lookup.unresolvedNames.contains).joined(separator: ", ")
             failureReason = "the host name \(names) was not resolved in time"
         }
-        finish(false)
+        finish(isConnected: false)
     }
 
     // MARK: Names
@@ -106,7 +106,7 @@ import Reactor
         case .failure(let error): failureReason = failureReason ?? error.reason
         }
         guard let lookup, lookup.unresolvedNames.isEmpty else { return }
-        if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(false) }
+        if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(isConnected: false) }
     }
 
     /// Connects to the hosts resolved so far, if there are any.
@@ -131,20 +131,20 @@ import Reactor
         }
         guard let handle = unsafe handle else {
             failureReason = "out of memory"
-            return finish(false)
+            return finish(isConnected: false)
         }
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
         // PQconnectPoll requires waiting for writability before the first call.
-        if unsafe PQstatus(handle) == CONNECTION_BAD { finish(false) } else { wait(for: .writable) }
+        if unsafe PQstatus(handle) == CONNECTION_BAD { finish(isConnected: false) } else { wait(for: .writable) }
     }
 
-    func ready(_ events: Readiness) {
+    func handleReadiness(_ events: Readiness) {
         stopWatching()
         switch unsafe PQconnectPoll(handle) {
         case PGRES_POLLING_READING: wait(for: .readable)
         case PGRES_POLLING_WRITING: wait(for: .writable)
-        case PGRES_POLLING_OK: finish(true)
-        default: finish(false)
+        case PGRES_POLLING_OK: finish(isConnected: true)
+        default: finish(isConnected: false)
         }
     }
 
@@ -155,7 +155,7 @@ import Reactor
             try poller.watch(socket, for: interest, self)
             watchedSocket = socket
         } catch {
-            finish(false)
+            finish(isConnected: false)
         }
     }
 
@@ -164,7 +164,7 @@ import Reactor
         watchedSocket = -1
     }
 
-    private func finish(_ isConnected: Bool) {
+    private func finish(isConnected: Bool) {
         guard let continuation else { return }
         self.continuation = nil
         hasEnded = true

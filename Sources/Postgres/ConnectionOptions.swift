@@ -7,7 +7,7 @@ public struct ConnectionOptions: Sendable {
 
     /// - Parameters:
     ///   - url: a libpq connection string or URI; it may have several hosts and `target_session_attrs`.
-    ///   - database: replaces the URL's database.
+    ///   - database: replaces the URL's database; nil keeps it.
     ///   - settings: session settings, such as `statement_timeout`.
     ///   - defaults: values for keywords of libpq that the URL does not set.
     /// - Throws: `PostgresError.unavailable` if the string is malformed.
@@ -56,12 +56,12 @@ public struct ConnectionOptions: Sendable {
     ) throws(PostgresError) -> [(keyword: String, value: String, isPassword: Bool)] {
         var message: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(message) }
-        guard let parsed = unsafe PQconninfoParse(url, &message) else {
+        guard let firstOption = unsafe PQconninfoParse(url, &message) else {
             throw .unavailable("the connection string cannot be read")
         }
-        defer { unsafe PQconninfoFree(parsed) }
+        defer { unsafe PQconninfoFree(firstOption) }
         var parameters: [(keyword: String, value: String, isPassword: Bool)] = []
-        var option = unsafe parsed
+        var option = unsafe firstOption
         while let keyword = unsafe option.pointee.keyword {
             if let value = unsafe option.pointee.val {
                 let isPassword = unsafe option.pointee.dispchar.map { unsafe String(cString: $0) == "*" } ?? false

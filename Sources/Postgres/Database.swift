@@ -6,8 +6,9 @@ import SQL
 public protocol Queries {
     /// Runs one statement and returns its rows. On the pool the statement is a transaction.
     func query(_ statement: SQL) async throws(PostgresError) -> Rows
-    /// Runs one cheap `SELECT`. On the pool it may be merged with others of the same shape into one statement, and then
-    /// fails with them on a timeout: for reads that most requests make.
+    /// Runs one cheap `SELECT`, such as a read that most requests make. On the pool it may be merged with others of the
+    /// same shape into one statement. It then fails with them if no session becomes free in time, or the session is
+    /// lost.
     func read(_ statement: SQL) async throws(PostgresError) -> Rows
 }
 
@@ -20,7 +21,7 @@ extension Queries {
 /// Lost sessions are reopened in the background, with growing pauses, so the server need not restart with the database.
 public final class Database: Queries {
     public struct Limits: Sendable {
-        /// The number of sessions of this loop.
+        /// The maximum number of sessions of this loop.
         public var connections: Int
         /// The number of batches that may be in flight on one session.
         public var batchesPerConnection = 2
@@ -87,7 +88,7 @@ public final class Database: Queries {
     /// The number of requests that wait for a session.
     public var waitingRequests: Int { pool.waitingRequests }
     /// The number of statements refused because too many waited, or no session became free in time.
-    public var refusals: Int { refusedRequests + groupRead.refusals }
+    public var refusalCount: Int { refusedRequests + groupRead.refusalCount }
     private var refusedRequests = 0
 
     // MARK: Statements
@@ -134,7 +135,7 @@ public final class Database: Queries {
         let deadline = deadline ?? requestDeadline
         let connection = try await acquire(for: use, until: deadline)
         defer { release(connection, from: use) }
-        guard let limit = lockLimit(until: deadline, reserving: reserve) else {
+        guard let limit = lockLimitStatement(until: deadline, reserving: reserve) else {
             return try await connection.pipeline(statements)
         }
         return Array(try await connection.pipeline([limit] + statements).dropFirst())
@@ -158,7 +159,7 @@ public final class Database: Queries {
         let connection = try await acquire(for: .exclusive, until: deadline ?? requestDeadline)
         defer { release(connection, from: .exclusive) }
         let transaction = Transaction(connection) { [self] in
-            deadline.flatMap { lockLimit(until: $0, atMost: lockTimeout) }
+            deadline.flatMap { lockLimitStatement(until: $0, atMost: lockTimeout) }
         }
         do {
             let value = try await body(transaction)
@@ -176,7 +177,7 @@ public final class Database: Queries {
     /// refused in time whichever of them takes long.
     public var requestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
 
-    /// The pool for a request with this deadline.
+    /// Returns the pool for a request with this deadline.
     public func queries(until deadline: MonotonicTime) -> some Queries {
         RequestQueries(database: self, deadline: deadline)
     }
@@ -207,12 +208,12 @@ public final class Database: Queries {
 
     /// Returns a statement that limits the wait for each lock to the time that is left; nil if the sessions' setting is
     /// short enough, as for a request that has hardly waited.
-    private func lockLimit(
+    private func lockLimitStatement(
         until deadline: MonotonicTime, reserving reserve: Duration = .zero, atMost longest: Duration? = nil
     ) -> SQL? {
-        let left = max(deadline.elapsed(since: poller.now) - reserve, Self.shortestLockWait)
-        if longest == nil, left >= limits.lockTimeout { return nil }
-        return Transaction.lockTimeout(min(left, longest ?? left))
+        let timeLeft = max(deadline.elapsed(since: poller.now) - reserve, Self.shortestLockWait)
+        if longest == nil, timeLeft >= limits.lockTimeout { return nil }
+        return Transaction.lockTimeoutStatement(min(timeLeft, longest ?? timeLeft))
     }
 
     // MARK: Sessions
@@ -284,10 +285,10 @@ public final class Database: Queries {
     ) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
         if let id = pool.tryAcquire(for: use), let connection = connection(id) { return connection }
-        guard !pool.isClosed else { throw Self.closed }
+        guard !pool.isClosed else { throw Self.closedError }
         guard pool.waitingRequests < limits.waitingRequests else {
             refusedRequests += 1
-            throw Self.tooManyWaiting
+            throw Self.tooManyWaitingError
         }
         var ticketIfWaiting: UInt64?
         let granted = await poller.waitUnlessCancelled { continuation in
@@ -305,13 +306,13 @@ public final class Database: Queries {
         }
         guard let connection = granted.value else {
             if Task.isCancelled { throw .cancelled }
-            throw pool.isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
+            throw pool.isClosed ? Self.closedError : .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
     }
 
-    private static let closed = PostgresError.unavailable("the pool of sessions is closed")
-    private static let tooManyWaiting = PostgresError.unavailable("too many requests are waiting")
+    private static let closedError = PostgresError.unavailable("the pool of sessions is closed")
+    private static let tooManyWaitingError = PostgresError.unavailable("too many requests are waiting")
 
     private func connection(_ id: Int) -> Connection? { connections.first { $0.id == id } }
 
@@ -327,7 +328,7 @@ public final class Database: Queries {
         }
     }
 
-    /// Removes a request that no longer waits from the queue.
+    /// Removes a waiting request whose task was cancelled.
     private func cancel(_ ticket: UInt64) {
         let (wasWaiting, grants) = pool.cancel(ticket)
         guard wasWaiting else { return }

@@ -5,27 +5,27 @@ final class DeadlineTimer {
     private let poller: Poller
     /// The function that is called at the deadline; it arms the timer again for the next one.
     private let action: () -> Void
-    private var scheduled: (timer: TimerID, deadline: MonotonicTime)?
+    private var armedTimer: (timer: TimerID, deadline: MonotonicTime)?
 
     init(_ poller: Poller, _ action: @escaping () -> Void) {
         self.poller = poller
         self.action = action
     }
 
-    /// Schedules the action, unless it is scheduled for that time or before.
+    /// Schedules the action, unless it is scheduled for that time or before. Nil changes nothing.
     func arm(for deadline: MonotonicTime?) {
-        guard let deadline, scheduled.map({ deadline < $0.deadline }) ?? true else { return }
+        guard let deadline, armedTimer.map({ deadline < $0.deadline }) ?? true else { return }
         cancel()
         let timer = poller.schedule(at: deadline) { [weak self] in
             guard let self else { return }
-            scheduled = nil
+            armedTimer = nil
             action()
         }
-        scheduled = (timer, deadline)
+        armedTimer = (timer, deadline)
     }
 
     func cancel() {
-        if let scheduled { poller.cancel(scheduled.timer) }
-        scheduled = nil
+        if let armedTimer { poller.cancel(armedTimer.timer) }
+        armedTimer = nil
     }
 }

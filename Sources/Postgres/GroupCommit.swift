@@ -25,10 +25,10 @@ public final class GroupCommit {
         public static func < (left: Key, right: Key) -> Bool { (left.high, left.low) < (right.high, right.low) }
     }
 
-    /// The number of writes of one key that run alone before another key's turn.
+    /// The maximum number of writes of one key that run, each alone, before another key's turn.
     private static let soloLimit = 4
-    /// The time before its deadline that a batch leaves unused, so that its writes can still run alone if the lock of
-    /// one of them is held.
+    /// The time that is kept free before the deadline of a batch, so that its writes can still run alone if one of them
+    /// does not get its lock.
     private static let soloReserve = Duration.milliseconds(400)
 
     private let database: Database
@@ -39,30 +39,30 @@ public final class GroupCommit {
     /// The number of shared transactions so far.
     public var batchCount: Int { sharedQueue.batchCount }
     /// The number of writes refused because too many waited, or they waited too long.
-    public var refusals: Int { sharedQueue.refusals + soloQueue.refusals + contendedQueue.refusals }
+    public var refusalCount: Int { sharedQueue.refusalCount + soloQueue.refusalCount + contendedQueue.refusalCount }
 
     /// - Parameters:
     ///   - batchLimit: the largest number of writes in a transaction.
     ///   - concurrency: the largest number of batches in flight on this loop.
-    ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as its session's
-    ///     setting, or less where its writes' time ends.
+    ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as the session's
+    ///     setting says, or less if the deadline of one of its writes is near.
     public init(
         _ database: Database, batchLimit: Int = 48, concurrency: Int = 2,
         lockTimeout: Duration = .milliseconds(300)
     ) {
         let keys = ContendedKeys()
-        let runner = SoloWriter(database, keys, lockTimeout: lockTimeout)
+        let soloWriter = SoloWriter(database, keys, lockTimeout: lockTimeout)
         let hasSameKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
         let contendedQueue = StatementQueue(
             database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
-            run: { batch in await runner.run(batch, handingOverTo: nil) })
+            run: { batch in await soloWriter.run(batch, handingOverTo: nil) })
         let soloQueue = StatementQueue(
             database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
             run: { batch in
                 if keys.contended.contains(batch[0].key) {
                     contendedQueue.takeOver(batch)
                 } else {
-                    await runner.run(batch, handingOverTo: contendedQueue)
+                    await soloWriter.run(batch, handingOverTo: contendedQueue)
                 }
             })
         sharedQueue = StatementQueue(
@@ -76,16 +76,16 @@ public final class GroupCommit {
                 // Some keys may have become contended while their writes waited.
                 let contendedWrites = batch.filter { keys.contains($0.key) }
                 if !contendedWrites.isEmpty { soloQueue.takeOver(contendedWrites) }
-                let rest = contendedWrites.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
-                if rest.isEmpty { return }
-                await Self.commit(rest.sorted { $0.key < $1.key }, fallback: soloQueue, keys, on: database)
+                let otherWrites = contendedWrites.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
+                if otherWrites.isEmpty { return }
+                await Self.commit(otherWrites.sorted { $0.key < $1.key }, fallback: soloQueue, keys, on: database)
             })
         (self.database, self.soloQueue, self.contendedQueue, self.keys) = (database, soloQueue, contendedQueue, keys)
     }
 
     /// Runs the statement in a shared transaction, and returns its rows after the commit.
     /// - Parameters:
-    ///   - canMerge: whether the statement contains `SQL.requests`.
+    ///   - canMerge: whether the statement contains `SQL.requestTable`.
     ///   - deadline: when the write stops waiting; by default that of a request that comes now.
     public func run(
         _ statement: SQL, key: Key, canMerge: Bool = false, until deadline: MonotonicTime? = nil
@@ -97,7 +97,7 @@ public final class GroupCommit {
             until: deadline ?? database.requestDeadline)
     }
 
-    /// Commits the writes in one transaction. If that fails and a write may still succeed, it goes to the fallback
+    /// Commits the writes in one transaction. If that fails, the writes that may still succeed go to the fallback
     /// queue.
     private static func commit(
         _ batch: [StatementQueue.Entry], fallback soloQueue: StatementQueue, _ keys: ContendedKeys,
@@ -148,7 +148,7 @@ private final class ContendedKeys {
 
 /// Runs writes one at a time, each in its own transaction.
 private struct SoloWriter {
-    /// The number of times that a write is tried after deadlocks and serialisation failures.
+    /// The maximum number of attempts of a write that fails with a deadlock or a serialisation failure.
     private static let attemptLimit = 3
 
     private let database: Database
@@ -161,8 +161,8 @@ private struct SoloWriter {
         self.lockTimeout = lockTimeout
     }
 
-    /// Runs writes of one key. When one does not get its lock, the rest have waited as long: they go to the other
-    /// queue, or fail if there is none.
+    /// Runs writes of one key. When one does not get its lock, it and the writes after it go to `queue`, or fail if
+    /// that is nil: all of them have waited as long.
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
             let result = await run(write.statement, until: write.deadline)
@@ -173,8 +173,8 @@ private struct SoloWriter {
                 continue
             }
             keys.contended.insert(write.key)
-            let rest = Array(batch[index...])
-            if let queue { queue.takeOver(rest) } else { rest.forEach { $0.finish(result) } }
+            let waitingWrites = Array(batch[index...])
+            if let queue { queue.takeOver(waitingWrites) } else { waitingWrites.forEach { $0.finish(result) } }
             return
         }
     }

@@ -4,11 +4,12 @@ import SQL
 /// Merges reads of concurrent requests: waiting reads of one shape run as one statement (`SQL.merged`) and see one
 /// snapshot.
 ///
-/// A single read runs unchanged, at once. If a merged statement fails, each read runs alone, so that one read cannot
-/// make others fail.
+/// A single read runs unchanged. If the database refuses a merged statement, each of its reads runs alone, so that one
+/// read cannot make others fail.
 final class GroupRead {
     private let queue: StatementQueue
-    var refusals: Int { queue.refusals }
+    /// The number of reads refused because too many waited, or they waited too long.
+    var refusalCount: Int { queue.refusalCount }
 
     /// - Parameters:
     ///   - database: the owner, which is not retained.

@@ -22,7 +22,7 @@ public final class HostResolver: Sendable {
         /// The pool of lookups, created at the first one, because most processes need none.
         var pool: BlockingPool?
         /// Callers that wait for another caller's lookup, by name.
-        var waiting: [String: [CheckedContinuation<Answer?, Never>]] = [:]
+        var waitingCallers: [String: [CheckedContinuation<Answer?, Never>]] = [:]
     }
 
     private let lookUp: @Sendable (String) -> Answer
@@ -38,8 +38,8 @@ public final class HostResolver: Sendable {
     func addresses(of name: String) async -> Answer {
         while true {
             let isFirst = state.withLock { state in
-                guard state.waiting[name] == nil else { return false }
-                state.waiting[name] = []
+                guard state.waitingCallers[name] == nil else { return false }
+                state.waitingCallers[name] = []
                 return true
             }
             if !isFirst {
@@ -47,7 +47,7 @@ public final class HostResolver: Sendable {
                 continue
             }
             let answer = await runLookup(name)
-            let callers = state.withLock { $0.waiting.removeValue(forKey: name) ?? [] }
+            let callers = state.withLock { $0.waitingCallers.removeValue(forKey: name) ?? [] }
             for caller in callers { caller.resume(returning: answer) }
             return answer
         }
@@ -57,9 +57,9 @@ public final class HostResolver: Sendable {
     private func sharedAnswer(for name: String) async -> Answer? {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state -> JoinOutcome in
-                guard let count = state.waiting[name]?.count else { return .ended }
+                guard let count = state.waitingCallers[name]?.count else { return .ended }
                 guard count < Self.callerLimit else { return .tooMany }
-                state.waiting[name]?.append(continuation)
+                state.waitingCallers[name]?.append(continuation)
                 return .joined
             }
             switch outcome {
@@ -111,9 +111,9 @@ public final class HostResolver: Sendable {
         while let entry = unsafe next {
             unsafe next = entry.pointee.ai_next
             var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
-            let isText = unsafe getnameinfo(
+            let status = unsafe getnameinfo(
                 entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
-            guard isText == 0 else { continue }
+            guard status == 0 else { continue }
             addresses.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
         }
         return .success(addresses)

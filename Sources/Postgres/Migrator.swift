@@ -43,7 +43,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// The number of times that a migration is tried if it does not get its locks.
+    /// The maximum number of attempts of a migration that does not get its locks.
     private static let attemptLimit = 15
 
     private let migrations: [Migration]
@@ -61,19 +61,19 @@ public struct Migrator: Sendable {
             "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists"
         ).onlyRow()["exists"]
         guard exists else { return migrations }
-        let applied = try await queries.query(
+        let appliedRows = try await queries.query(
             "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
-        for index in 0..<applied.count {
-            let number: Int = try applied[index]["number"]
+        for index in 0..<appliedRows.count {
+            let number: Int = try appliedRows[index]["number"]
             guard number <= migrations.count else { throw MigrationError.newerDatabase(number: number) }
             let migration = migrations[number - 1]
-            let checksum: [UInt8] = try applied[index]["checksum"]
+            let checksum: [UInt8] = try appliedRows[index]["checksum"]
             let isUnchanged: Bool = try await queries.query(
                 "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(checksum) AS same"
             ).onlyRow()["same"]
             guard isUnchanged else { throw MigrationError.changed(number: number, name: migration.name) }
         }
-        return Array(migrations.dropFirst(applied.count))
+        return Array(migrations.dropFirst(appliedRows.count))
     }
 
     /// Applies the pending migrations; calls `progress` before each attempt.
@@ -97,7 +97,7 @@ public struct Migrator: Sendable {
                     ])
                     // Another process may have applied it while this one waited for the lock.
                     guard try await pendingMigrations(transaction).first?.number == next.number else { return }
-                    _ = try await transaction.query(Transaction.lockTimeout(lockTimeout))
+                    _ = try await transaction.query(Transaction.lockTimeoutStatement(lockTimeout))
                     try await transaction.run(script: next.sql)
                     _ = try await transaction.query(
                         """
@@ -107,7 +107,7 @@ public struct Migrator: Sendable {
                 }
                 attempts = 0
             } catch PostgresError.refused(let refusal) {
-                // Statements that waited behind this attempt run first.
+                // Statements that waited for locks behind this attempt run before the next one.
                 if refusal.sqlState == "55P03", attempts < Self.attemptLimit { continue }
                 throw MigrationError.failed(
                     number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")

@@ -10,10 +10,10 @@ public final class NotificationListener {
     private static let longestPause = Duration.seconds(1)
 
     private let options: ConnectionOptions
-    private let listen: SQL
+    private let listenStatement: SQL
     private let resolver: HostResolver
     private let poller: Poller
-    private let heartbeat: Duration
+    private let heartbeatInterval: Duration
     private let timeout: Duration
     private let onListening: () -> Void
     private let onNotification: (String) -> Void
@@ -27,18 +27,19 @@ public final class NotificationListener {
     public private(set) var isListening = false
 
     /// - Parameters:
-    ///   - listen: the statement, such as `LISTEN changes`.
-    ///   - heartbeat: the time between statements that check whether the session still answers.
+    ///   - listenStatement: the statement, such as `LISTEN changes`.
+    ///   - heartbeatInterval: the time between statements that check whether the session still answers.
     ///   - timeout: how long an attempt, and each answer of a session, may take before the session is reopened.
     ///   - onListening: called each time that a session has begun to listen.
     ///   - onNotification: called with each payload.
     public init(
-        _ options: ConnectionOptions, listen: SQL, resolver: HostResolver = .system, poller: Poller,
-        heartbeat: Duration = .seconds(5), timeout: Duration = .seconds(5),
+        _ options: ConnectionOptions, listen listenStatement: SQL, resolver: HostResolver = .system, poller: Poller,
+        heartbeatInterval: Duration = .seconds(5), timeout: Duration = .seconds(5),
         onListening: @escaping () -> Void, onNotification: @escaping (String) -> Void
     ) {
-        (self.options, self.listen, self.resolver, self.poller) = (options, listen, resolver, poller)
-        (self.heartbeat, self.timeout) = (heartbeat, timeout)
+        (self.options, self.resolver, self.poller) = (options, resolver, poller)
+        self.listenStatement = listenStatement
+        (self.heartbeatInterval, self.timeout) = (heartbeatInterval, timeout)
         (self.onListening, self.onNotification) = (onListening, onNotification)
     }
 
@@ -64,30 +65,30 @@ public final class NotificationListener {
             do {
                 connection = unsafe try Connection(
                     adopting: handle, id: sessionCount, poller: poller, timeout: timeout, onRetire: { _ in },
-                    onClose: { [weak self] _ in self?.sessionLost() })
+                    onClose: { [weak self] _ in self?.handleLostSession() })
             } catch {
                 throw .unavailable("\(error)")
             }
             guard !isStopped else { return connection.close() }
             connection.onNotification = { [weak self] in self?.onNotification($0) }
             self.connection = connection
-            do { _ = try await connection.pipeline([listen]) } catch { return connection.close() }
+            do { _ = try await connection.pipeline([listenStatement]) } catch { return connection.close() }
             guard connection.isOpen else { return }
             (isListening, pause) = (true, Self.shortestPause)
             onListening()
             scheduleHeartbeat(connection)
         } catch {
             self.attempt = nil
-            startAgain()
+            scheduleRestart()
         }
     }
 
-    private func sessionLost() {
+    private func handleLostSession() {
         (connection, isListening) = (nil, false)
-        startAgain()
+        scheduleRestart()
     }
 
-    private func startAgain() {
+    private func scheduleRestart() {
         guard !isStopped else { return }
         poller.schedule(at: poller.now + pause) { [weak self] in self?.start() }
         pause = min(pause * 2, Self.longestPause)
@@ -95,7 +96,7 @@ public final class NotificationListener {
 
     /// Schedules a heartbeat. Without it, a lost host would look like one that sends no notification.
     private func scheduleHeartbeat(_ connection: Connection) {
-        poller.schedule(at: poller.now + heartbeat) { [weak self, weak connection] in
+        poller.schedule(at: poller.now + heartbeatInterval) { [weak self, weak connection] in
             guard let self, let connection, connection.isOpen else { return }
             poller.spawn { [weak self] in
                 // If no answer comes within the timeout, the session closes itself.

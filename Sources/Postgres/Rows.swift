@@ -12,8 +12,8 @@ import SQL
     public let count: Int
     let columnCount: Int
     private var nextColumn = 0
-    /// The number of rows that the statement inserted, updated, deleted or selected. If it was merged with others, the
-    /// number counts the rows of all of them.
+    /// The number of rows that the statement inserted, updated, deleted or selected. For a merged statement it is the
+    /// number of the whole result.
     public var affectedRows: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
     /// The command tag: `COMMIT`, or `INSERT 0 1`.
@@ -83,7 +83,7 @@ import SQL
 
     /// Returns the index of a column. The search starts after the last column found, because columns are mostly read in
     /// order.
-    func column(_ name: StaticString) -> Int? {
+    func columnIndex(of name: StaticString) -> Int? {
         var column = nextColumn
         for _ in 0..<columnCount {
             if column >= columnCount { column = 0 }
@@ -120,7 +120,7 @@ import SQL
         return unsafe body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
     }
 
-    func type(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column &+ firstColumn)) }
+    func typeOID(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column &+ firstColumn)) }
 }
 
 /// One row of a result.
@@ -153,9 +153,9 @@ public struct Row {
     /// Returns the cell; nil for null. It is valid while the caller keeps `rows`.
     @usableFromInline
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
-        guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
-        let type = rows.type(of: column)
-        return unsafe rows.withCell(index, column) { bytes in unsafe bytes.map { unsafe Cell($0, type) } }
+        guard let column = rows.columnIndex(of: name) else { throw .unexpectedShape("no column \(name)") }
+        let typeOID = rows.typeOID(of: column)
+        return unsafe rows.withCell(index, column) { bytes in unsafe bytes.map { unsafe Cell($0, typeOID) } }
     }
 
     @usableFromInline
@@ -204,11 +204,11 @@ public struct Row {
 /// The bytes of one value and its PostgreSQL type, valid only during the decoding call.
 @safe public struct Cell: SQLCell {
     private let memory: UnsafeRawBufferPointer
-    private let type: Oid
+    private let typeOID: Oid
 
-    fileprivate init(_ memory: UnsafeRawBufferPointer, _ type: Oid) {
+    fileprivate init(_ memory: UnsafeRawBufferPointer, _ typeOID: Oid) {
         unsafe self.memory = unsafe memory
-        self.type = type
+        self.typeOID = typeOID
     }
 
     public var boolean: Bool? { unsafe memory.count == 1 ? memory[0] != 0 : nil }
@@ -217,13 +217,13 @@ public struct Row {
     public var integer: Int64? { unsafe bigEndianInteger(memory) }
 
     public var double: Double? {
-        type == SQLType.double.oid ? integer.map { Double(bitPattern: UInt64(bitPattern: $0)) } : nil
+        typeOID == SQLType.double.oid ? integer.map { Double(bitPattern: UInt64(bitPattern: $0)) } : nil
     }
 
     /// The value as text; nil if it is not valid UTF-8. For jsonb it is the JSON text.
     public var text: String? {
         // In jsonb a version byte precedes the text.
-        let start = type == SQLType.json.oid ? min(1, unsafe memory.count) : 0
+        let start = typeOID == SQLType.json.oid ? min(1, unsafe memory.count) : 0
         let bytes = unsafe Swift.Span<UInt8>(_unsafeBytes: memory).extracting(start...)
         guard let text = try? UTF8Span(validating: bytes) else { return nil }
         return String(copying: text)
@@ -234,28 +234,30 @@ public struct Row {
     /// A UUID as two numbers.
     public var uuid: (high: UInt64, low: UInt64)? { unsafe words(memory) }
 
-    public var timestamp: Int64? { type == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpoch } : nil }
+    public var timestamp: Int64? { typeOID == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpoch } : nil }
 
-    public var time: SQLTime? { type == timeType ? integer.map { .microseconds($0) } : nil }
+    public var timeOfDay: SQLTimeOfDay? { typeOID == timeTypeOID ? integer.map { .microseconds($0) } : nil }
 
     /// Returns the elements of an array of one dimension, in PostgreSQL's binary format: the number of dimensions,
     /// whether there are nulls, the type of the elements, the length and the lower bound; then each element's length,
     /// -1 for null, and its bytes. Returns nil for anything else.
     fileprivate func elements<Element: SQLDecodable>() -> [Element]? {
         var position = 0
-        func word() -> Int? {
+        func nextInteger() -> Int? {
             guard unsafe memory.count - position >= 4 else { return nil }
             defer { position += 4 }
             return Int(unsafe Int32(bigEndian: memory.loadUnaligned(fromByteOffset: position, as: Int32.self)))
         }
-        guard let dimensions = word(), word() != nil, let type = word().flatMap(Oid.init(exactly:)) else { return nil }
+        guard let dimensions = nextInteger(), nextInteger() != nil,
+            let elementType = nextInteger().flatMap(Oid.init(exactly:))
+        else { return nil }
         if dimensions == 0 { return [] }
-        guard dimensions == 1, let count = word(), word() != nil else { return nil }
+        guard dimensions == 1, let count = nextInteger(), nextInteger() != nil else { return nil }
         var elements: [Element] = []
         while elements.count < count {
-            guard let length = word(), unsafe length <= memory.count - position else { return nil }
+            guard let length = nextInteger(), unsafe length <= memory.count - position else { return nil }
             let cell: Cell? =
-                length < 0 ? nil : unsafe Cell(.init(rebasing: memory[position..<position + length]), type)
+                length < 0 ? nil : unsafe Cell(.init(rebasing: memory[position..<position + length]), elementType)
             guard let element = Element(cell: cell) else { return nil }
             elements.append(element)
             position += max(length, 0)
@@ -265,7 +267,7 @@ public struct Row {
 }
 
 /// The OID of `time` in `pg_type`.
-private let timeType: Oid = 1083
+private let timeTypeOID: Oid = 1083
 
 private func words(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     guard bytes.count == 16 else { return nil }

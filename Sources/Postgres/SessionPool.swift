@@ -18,8 +18,8 @@ struct SessionPool {
 
         var isRead: Bool { self == .read || self == .bulkRead }
 
-        /// The queue in which its requests wait.
-        fileprivate var queue: Int {
+        /// The index of the queue in which its requests wait.
+        fileprivate var queueIndex: Int {
             switch self {
             case .read: 0
             case .bulkRead: 1
@@ -45,9 +45,9 @@ struct SessionPool {
         let id: Int
         /// The number of requests that use the session.
         var inFlight = 0
-        /// The number of them that may wait for locks.
-        var lockHolders = 0
-        /// The number of them that are bulk reads.
+        /// The number of these requests that may wait for locks.
+        var lockingRequests = 0
+        /// The number of these requests that are bulk reads.
         var bulkReads = 0
         /// Whether a transaction uses the session alone.
         var isExclusive = false
@@ -66,10 +66,10 @@ struct SessionPool {
 
     private let limits: Database.Limits
     private var sessions: [Session] = []
-    private var attempts = 0
+    private var attemptsInProgress = 0
     /// The queues of waiting reads, of waiting bulk reads, and of all other waiting requests, each in order of arrival.
-    /// Reads do not wait for the sessions of writes. While bulk reads wait only for other bulk reads, no other request
-    /// waits.
+    /// Reads do not wait for the sessions of writes. A bulk read that waits for other bulk reads does not make other
+    /// requests wait.
     private var queues = [Queue<Waiter>](repeating: Queue(), count: 3)
     private var lastTicket: UInt64 = 0
     private var reconnectPause = shortestPause
@@ -85,12 +85,13 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// Returns a session for a request that need not wait: no request waits, or the request is a read and only writes
-    /// wait. The session counts as in use from then on.
+    /// Returns a session for a request that need not wait; nil if it must wait: behind a waiting read, or behind a
+    /// request of its own queue. While writes wait, a read can only get the session that is reserved for reads. The
+    /// session that is returned counts as in use.
     mutating func tryAcquire(for use: Purpose) -> Int? {
         let mustWait =
             firstWaiter(for: .read) != nil || firstWaiter(for: use) != nil || use == .bulkRead && !mayReadInBulk
-        guard !mustWait, let index = freeSession(for: use, isReserved: firstWaiter(for: .write) != nil)
+        guard !mustWait, let index = freeSession(for: use, isReservedOnly: firstWaiter(for: .write) != nil)
         else { return nil }
         take(index, for: use)
         return sessions[index].id
@@ -103,7 +104,7 @@ struct SessionPool {
         guard !isClosed else { return .closed }
         guard waitingRequests < limits.waitingRequests else { return .tooManyWaiting }
         lastTicket += 1
-        queues[use.queue].append(Waiter(ticket: lastTicket, use: use, deadline: deadline))
+        queues[use.queueIndex].append(Waiter(ticket: lastTicket, use: use, deadline: deadline))
         return .waiting(ticket: lastTicket)
     }
 
@@ -140,14 +141,14 @@ struct SessionPool {
 
     /// Begins an attempt to open a session. Returns false if there are enough sessions.
     mutating func beginAttempt() -> Bool {
-        guard !isClosed, sessions.count + attempts < limits.connections else { return false }
-        attempts += 1
+        guard !isClosed, sessions.count + attemptsInProgress < limits.connections else { return false }
+        attemptsInProgress += 1
         return true
     }
 
     /// Adds the session of a successful attempt.
     mutating func sessionOpened(_ id: Int) -> [Grant] {
-        attempts -= 1
+        attemptsInProgress -= 1
         reconnectPause = Self.shortestPause
         sessions.append(Session(id: id))
         return serve()
@@ -156,7 +157,7 @@ struct SessionPool {
     /// Ends a failed attempt.
     /// - Returns: the pause before the next attempt; nil for none.
     mutating func attemptFailed() -> Duration? {
-        attempts -= 1
+        attemptsInProgress -= 1
         return nextReconnectPause()
     }
 
@@ -184,21 +185,22 @@ struct SessionPool {
 
     // MARK: Choice
 
-    /// Returns the index of the session with the fewest requests, if it can take one more. Of three or more sessions,
-    /// the first is reserved for reads, so that writes that wait for locks never block them.
-    /// - Parameter isReserved: considers only the reserved session.
-    private func freeSession(for use: Purpose, isReserved: Bool = false) -> Int? {
+    /// Returns the index of the session with the fewest requests, if it can take one more. If the pool may have three
+    /// or more sessions and two are open, the first is reserved for reads, so that writes that wait for locks never
+    /// block them.
+    /// - Parameter isReservedOnly: whether only the reserved session is considered.
+    private func freeSession(for use: Purpose, isReservedOnly: Bool = false) -> Int? {
         let limit = use == .exclusive ? 1 : limits.batchesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
-        if isReserved, !hasReserved { return nil }
-        var best: Int?
+        if isReservedOnly, !hasReserved { return nil }
+        var bestIndex: Int?
         for (index, session) in sessions.enumerated() where !session.isExclusive && !session.isRetired {
-            if hasReserved, index == 0 ? !use.isRead : isReserved { continue }
-            if hasReserved, session.lockHolders > 0 { continue }
-            if session.inFlight < (best.map { sessions[$0].inFlight } ?? limit) { best = index }
+            if hasReserved, index == 0 ? !use.isRead : isReservedOnly { continue }
+            if hasReserved, session.lockingRequests > 0 { continue }
+            if session.inFlight < (bestIndex.map { sessions[$0].inFlight } ?? limit) { bestIndex = index }
             if session.inFlight == 0 { break }
         }
-        return best
+        return bestIndex
     }
 
     private var mayReadInBulk: Bool { sessions.reduce(0) { $0 + $1.bulkReads } < limits.bulkReads }
@@ -213,7 +215,7 @@ struct SessionPool {
         switch use {
         case .read: break
         case .bulkRead: sessions[index].bulkReads += change
-        case .write, .exclusive: sessions[index].lockHolders += change
+        case .write, .exclusive: sessions[index].lockingRequests += change
         }
     }
 
@@ -225,7 +227,7 @@ struct SessionPool {
             let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
             if let next = isReadersTurn ? reader : writer, let index = freeSession(for: next.use) {
                 grants.append(grant(next, index))
-            } else if let reader, let index = freeSession(for: reader.use, isReserved: true) {
+            } else if let reader, let index = freeSession(for: reader.use, isReservedOnly: true) {
                 grants.append(grant(reader, index))
             } else {
                 break
@@ -234,16 +236,16 @@ struct SessionPool {
         return grants
     }
 
-    private func firstWaiter(for use: Purpose) -> Waiter? { queues[use.queue].first }
+    private func firstWaiter(for use: Purpose) -> Waiter? { queues[use.queueIndex].first }
 
-    /// The waiting read that came first; not a bulk read while enough of those are in flight.
+    /// The waiting read that came first; not a bulk read while the maximum number of bulk reads is in flight.
     private var firstReader: Waiter? {
         guard mayReadInBulk, let bulkReader = firstWaiter(for: .bulkRead) else { return firstWaiter(for: .read) }
         return firstWaiter(for: .read).map { $0.ticket < bulkReader.ticket ? $0 : bulkReader } ?? bulkReader
     }
 
     private mutating func grant(_ waiter: Waiter, _ index: Int) -> Grant {
-        _ = queues[waiter.use.queue].removeFirst()
+        _ = queues[waiter.use.queueIndex].removeFirst()
         take(index, for: waiter.use)
         return Grant(ticket: waiter.ticket, session: sessions[index].id)
     }

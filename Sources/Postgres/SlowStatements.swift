@@ -18,6 +18,6 @@ public struct SlowBatch: Sendable {
     public let statements: [SQL]
     /// The time from sending, or from the end of the batch before on the same session, to the last result.
     public let duration: Duration
-    /// The rows of all results; nil for a batch that failed.
-    public let rows: Int?
+    /// The number of rows of all results; nil for a batch that failed.
+    public let rowCount: Int?
 }

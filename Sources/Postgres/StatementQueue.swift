@@ -4,13 +4,14 @@ import SQL
 /// Statements that wait to be run in batches, in order of arrival.
 ///
 /// At most `concurrency` batches are in flight. Meanwhile at most `Database.Limits.waitingRequests` statements wait,
-/// each until its deadline. While one batch is in flight, the next starts only when it is full or has waited for
+/// each until its deadline. While any batch is in flight, the next starts only when it is full or has waited for
 /// `gatheringTime`, because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL
         /// The key of the statement's shape, for statements that can be merged; nil for others.
         let statementKey: SQL.StatementKey?
+        /// The key of a write; the same for all reads.
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
         /// The time at which the request stops waiting: for its turn, a session and locks.
@@ -55,7 +56,7 @@ final class StatementQueue {
     /// The number of batches so far.
     private(set) var batchCount = 0
     /// The number of statements refused because too many waited, or they waited too long.
-    private(set) var refusals = 0
+    private(set) var refusalCount = 0
 
     /// - Parameters:
     ///   - batchLimit: the largest number of statements in a batch.
@@ -83,7 +84,7 @@ final class StatementQueue {
         until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.waitingRequests else {
-            refusals += 1
+            refusalCount += 1
             throw .unavailable("too many requests are waiting")
         }
         var entry: Entry?
@@ -118,7 +119,7 @@ final class StatementQueue {
     private func scheduleFlush() {
         guard !isFlushScheduled, runningBatches < concurrency else { return }
         isFlushScheduled = true
-        poller.atEndOfTurn { [self] in
+        poller.runAtEndOfTurn { [self] in
             isFlushScheduled = false
             flush()
         }
@@ -176,7 +177,7 @@ final class StatementQueue {
     private func refuseExpired() {
         let expired = pending.filter { $0.deadline <= poller.now }
         pending.removeAll { $0.deadline <= poller.now }
-        refusals += expired.count
+        refusalCount += expired.count
         for entry in expired { entry.finish(.failure(.unavailable("no session became free in time"))) }
         expiryTimer.arm(for: pending.earliestDeadline)
     }

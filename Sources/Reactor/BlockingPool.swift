@@ -18,12 +18,12 @@ public final class BlockingPool: Sendable {
     }
 
     private let state: Locked<State>
-    private let queuedCalls = DispatchSemaphore(value: 0)
+    private let callSemaphore = DispatchSemaphore(value: 0)
 
     /// - Parameters:
-    ///   - threads: how many calls run at the same time.
-    ///   - lanes: how many kinds of calls take turns.
-    ///   - queueLimit: how many calls of each kind may wait.
+    ///   - threads: the number of threads, which is the maximum number of calls that run at the same time.
+    ///   - lanes: the number of kinds of calls, which take turns.
+    ///   - queueLimit: the maximum number of waiting calls of each kind.
     public init(name: String, threads: Int, lanes: Int = 1, queueLimit: Int) throws(SystemError) {
         state = Locked(State(queue: FairQueue(lanes: lanes, limit: queueLimit)))
         for number in 0..<threads { try Thread.start(name: "\(name)-\(number)") { [self] in serve() } }
@@ -32,7 +32,7 @@ public final class BlockingPool: Sendable {
     /// Ends the threads once the queue is empty.
     public func stop() {
         state.withLock { $0.isStopped = true }
-        queuedCalls.signal()
+        callSemaphore.signal()
     }
 
     /// The number of waiting calls.
@@ -56,7 +56,7 @@ public final class BlockingPool: Sendable {
                 let refused = state.queue.append(call, lane: lane, client: client)
                 return (refused, state.queue.count > before)
             }
-            if isQueued { queuedCalls.signal() }
+            if isQueued { callSemaphore.signal() }
             refused?.refuse()
         }
         guard let result else { throw BusyError() }
@@ -65,12 +65,12 @@ public final class BlockingPool: Sendable {
 
     private func serve() {
         while true {
-            queuedCalls.wait()
+            callSemaphore.wait()
             let (next, isStopped) = state.withLock { ($0.queue.popFirst(), $0.isStopped) }
             if let next {
                 next.run()
             } else if isStopped {
-                queuedCalls.signal()
+                callSemaphore.signal()
                 return
             }
         }

@@ -65,8 +65,8 @@ public actor EventLoop {
     /// Runs `body` as a task of this loop and returns its result. Callable from any thread.
     ///
     /// Everything that `body` calls stays on the loop, even closures passed through code that was not compiled to stay
-    /// on its caller's executor. A body isolated to this actor would leave the loop there.
-    public nonisolated func task<Value: Sendable>(
+    /// on its caller's executor. In such code, a body isolated to this actor would leave the loop.
+    public nonisolated func runTask<Value: Sendable>(
         _ body: @escaping @Sendable (Poller) async throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

@@ -41,7 +41,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// The lane whose turn is next.
     private var nextLane = 0
 
-    /// - Parameter limit: the largest number of elements in a lane.
+    /// - Parameter limit: the maximum number of elements in a lane.
     public init(lanes: Int, limit: Int) {
         self.lanes = Array(repeating: Lane(), count: lanes)
         self.limit = limit
@@ -53,7 +53,8 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - lane: from 0 to the number of lanes - 1.
     ///   - client: any number that distinguishes the clients of a lane.
-    /// - Returns: the element that is not queued: nil, `element` itself, or one that `element` displaced.
+    /// - Returns: the element that is not queued: `element` itself, or one that `element` displaced; nil if there is
+    ///   none.
     public mutating func append(_ element: Element, lane: Int, client: Int) -> Element? {
         guard lanes[lane].count >= limit else {
             lanes[lane].append(element, of: client)

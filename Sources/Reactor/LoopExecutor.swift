@@ -5,9 +5,9 @@ import Synchronization
 
 /// The executor of an `EventLoop`. It runs jobs on the loop's thread, between waits for events.
 ///
-/// This is the actor's serial executor. `tasks` is the preferred executor of tasks started on the loop, so that
-/// nonisolated code stays on the loop too. Both use one queue, and each job runs on the executor on which it was
-/// enqueued; otherwise the runtime would see a change of executor and enqueue the job again at every call.
+/// This is the actor's serial executor. `LoopTaskExecutor` is the preferred executor of tasks started on the loop, so
+/// that nonisolated code stays on the loop too. Both executors use one queue, and each job runs on the executor on
+/// which it was enqueued; otherwise the runtime would see a change of executor and enqueue the job again at every call.
 ///
 /// A job enqueued on the loop's thread goes to a plain array. A job from another thread takes a lock and wakes the loop
 /// through an eventfd. The class is Sendable because only the loop's thread uses the unsynchronised state
@@ -32,7 +32,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private let inbox = Locked(Inbox())
     private static let lastNumber = Atomic<UInt64>(0)
     /// The number of the loop, set in the thread that runs its jobs.
-    private let number = lastNumber.add(1, ordering: .relaxed).newValue
+    private let loopNumber = lastNumber.add(1, ordering: .relaxed).newValue
     private var localEntries: [Entry] = []
     private var runningEntries: [Entry] = []
 
@@ -45,7 +45,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     /// Makes the calling thread the one that runs jobs.
     func adoptCurrentThread() {
-        CLinuxSetLoop(number)
+        CLinuxSetLoop(loopNumber)
     }
 
     /// Ends the calling thread's role as the loop's thread, after all queued jobs have run. Later jobs run on a global
@@ -70,7 +70,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    var isOnLoopThread: Bool { CLinuxLoop() == number }
+    var isOnLoopThread: Bool { CLinuxLoop() == loopNumber }
 
     func enqueue(_ job: consuming ExecutorJob) { enqueue(Entry(job: UnownedJob(job), taskExecutor: nil)) }
 

@@ -13,7 +13,7 @@ public final class Poller {
     private let epoll: Int32
     private let executor: LoopExecutor
     /// The preferred executor of tasks on this loop.
-    private let tasks: LoopTaskExecutor
+    private let taskExecutor: LoopTaskExecutor
     private var watches: [Watch?] = []
     private var lastGeneration: UInt32 = 0
     private var timers = TimerQueue()
@@ -38,12 +38,12 @@ public final class Poller {
         self.epoll = epoll
         self.executor = executor
         self.yield = yield
-        tasks = LoopTaskExecutor(loop: executor)
+        taskExecutor = LoopTaskExecutor(loop: executor)
     }
 
     deinit { close(epoll) }
 
-    /// Traps unless the caller runs on this loop.
+    /// Traps in debug builds unless the caller runs on this loop.
     public func assertIsolated() { assert(executor.isOnLoopThread, "not on the event loop's thread") }
 
     // MARK: Descriptors
@@ -61,8 +61,8 @@ public final class Poller {
         watches[index] = Watch(handler: handler, generation: lastGeneration, interest: interest)
     }
 
-    /// Changes the events that a watched descriptor is watched for.
-    public func change(_ descriptor: Int32, to interest: Interest) {
+    /// Changes the events for which a watched descriptor is watched.
+    public func changeInterest(of descriptor: Int32, to interest: Interest) {
         let index = Int(descriptor)
         guard index < watches.count, let watch = watches[index], watch.interest != interest else { return }
         watches[index]?.interest = interest
@@ -89,7 +89,7 @@ public final class Poller {
 
     /// Runs `action` once, just before the loop waits again, for example to send what was collected during a turn. If
     /// called from such an action, it runs `action` in the next turn, which does not wait for events.
-    public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurnActions.append(action) }
+    public func runAtEndOfTurn(_ action: @escaping () -> Void) { endOfTurnActions.append(action) }
 
     /// Suspends until the loop's next turn. Each turn resumes one waiting task, in order of arrival, so that long work
     /// in slices delays a turn by at most one slice.
@@ -112,8 +112,8 @@ public final class Poller {
     /// Like `spawn`, and returns the task so that it can be cancelled.
     public func spawnCancellable(_ body: @escaping () async -> Void) -> Task<Void, Never> {
         // This is sound because the task reads the value on the loop's thread, which creates it here.
-        let bound = LoopBound(value: body)
-        return Task(executorPreference: tasks) { await bound.value() }
+        let loopBoundBody = LoopBound(value: body)
+        return Task(executorPreference: taskExecutor) { await loopBoundBody.value() }
     }
 
     /// Runs `body` to its end on this loop, even if the calling task is cancelled meanwhile.
@@ -133,12 +133,12 @@ public final class Poller {
     public func waitUnlessCancelled<Value: Sendable>(
         _ begin: (CheckedContinuation<Value, Never>) -> Void, onCancel: @escaping () -> Void
     ) async -> Value {
-        let (tasks, bound) = (tasks, LoopBound(value: onCancel))
+        let (taskExecutor, loopBoundAction) = (taskExecutor, LoopBound(value: onCancel))
         return await withTaskCancellationHandler {
             await withCheckedContinuation { begin($0) }
         } onCancel: {
             // A separate task, so that it runs after `begin` even if the task was cancelled before.
-            Task(executorPreference: tasks) { bound.value() }
+            Task(executorPreference: taskExecutor) { loopBoundAction.value() }
         }
     }
 
@@ -146,7 +146,7 @@ public final class Poller {
 
     /// Waits for events until the next timer (not at all if jobs are queued) and delivers them.
     func turn() {
-        runEndOfTurn()
+        runEndOfTurnActions()
         if !sliceWaiters.isEmpty { sliceWaiters.removeFirst().resume() }
         let waitStart = MonotonicTime.now()
         if yieldBudget.takeYield(at: waitStart) { yield() }
@@ -167,7 +167,7 @@ public final class Poller {
         let index = Int(event.descriptor)
         // The event may belong to an earlier owner of the descriptor: then the generations differ.
         guard index < watches.count, let watch = watches[index], watch.generation == event.generation else { return }
-        watch.handler.ready(Readiness(rawValue: event.events))
+        watch.handler.handleReadiness(Readiness(rawValue: event.events))
     }
 
     private func timeoutInMilliseconds(at current: MonotonicTime) -> Int32 {
@@ -176,7 +176,7 @@ public final class Poller {
         return Int32(clamping: (deadline.nanoseconds - current.nanoseconds + 999_999) / 1_000_000)
     }
 
-    private func runEndOfTurn() {
+    private func runEndOfTurnActions() {
         guard !endOfTurnActions.isEmpty else { return }
         let actions = endOfTurnActions
         endOfTurnActions.removeAll(keepingCapacity: true)

@@ -22,7 +22,8 @@ public struct Readiness: OptionSet, Sendable {
     public static let error = Readiness(rawValue: UInt32(CLinuxError))
 }
 
-/// The owner of a watched descriptor. Called on its loop, level-triggered.
+/// The owner of a watched descriptor.
 public protocol ReadinessHandler: AnyObject {
-    func ready(_ events: Readiness)
+    /// Handles events of the descriptor. Called on its loop, level-triggered: again in each turn while an event lasts.
+    func handleReadiness(_ events: Readiness)
 }

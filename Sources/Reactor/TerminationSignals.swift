@@ -30,7 +30,7 @@ public final class TerminationSignals: Sendable {
             self.action = action
         }
 
-        func ready(_ events: Readiness) {
+        func handleReadiness(_ events: Readiness) {
             while case let number = CLinuxTakeSignal(descriptor), number != 0 { action(number) }
         }
     }

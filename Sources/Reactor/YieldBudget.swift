@@ -6,7 +6,7 @@
 struct YieldBudget {
     /// The time after which a loop yields, in nanoseconds.
     private static let limit = 250_000
-    /// The shortest time of a call for events that has waited, in nanoseconds.
+    /// The time from which a call for events counts as a wait, in nanoseconds.
     private static let shortestWait = 50_000
 
     private var start: MonotonicTime
@@ -20,7 +20,7 @@ struct YieldBudget {
         return true
     }
 
-    /// Records a call for events. If it has waited, the measured time begins again.
+    /// Records a call for events. If the call took at least `shortestWait`, the measured time begins again.
     mutating func recordWait(from callStart: MonotonicTime, to now: MonotonicTime) {
         if now.nanoseconds(since: callStart) >= Self.shortestWait { start = now }
     }

@@ -11,8 +11,8 @@ extension SQL {
             /// A number that is written into the text.
             case number
             // The following kinds are for statements that `merged` merges.
-            /// The position of the table of merged values; empty in a single statement.
-            case requests
+            /// The place of the definition of the table `request`; empty in a single statement.
+            case requestTable
             /// Text for merged statements only; empty in a single statement.
             case onlyMerged
             /// A value in the current request's row, which the piece identifies by number.
@@ -33,7 +33,7 @@ extension SQL {
         static func value(_ type: SQLType) -> Piece { Piece(.value, UInt(type.rawValue)) }
         /// - Precondition: `number` is not negative.
         static func number(_ number: Int) -> Piece { Piece(.number, UInt(number)) }
-        static let requests = Piece(.requests)
+        static let requestTable = Piece(.requestTable)
         static func onlyMerged(_ text: StaticString) -> Piece {
             Piece(.onlyMerged, unsafe UInt(bitPattern: text.utf8Start))
         }
@@ -54,7 +54,7 @@ extension SQL {
             return unsafe String(cString: start)
         }
 
-        /// A piece of `onlyMerged` in a merged statement.
+        /// The literal that replaces a piece of kind `onlyMerged` in a merged statement.
         var asLiteral: Piece { Piece(.literal, payload) }
     }
 }

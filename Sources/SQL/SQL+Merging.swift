@@ -4,16 +4,17 @@
 /// The values become a table, `request`, with one row for each statement: the columns `value_1`, `value_2`, … and
 /// `ordinal`, from 1. The table is passed as arrays, so one prepared statement serves any number of requests.
 extension SQL {
-    /// The position after `WITH` at which the merged statement defines the table `request`. A statement that contains
-    /// it controls its own merging: it names the table with `\(merged:)`, has it in scope wherever it uses a value, and
-    /// returns `ordinal` as its first column.
-    public static let requests = SQL(pieces: [.requests])
-
-    /// Merges statements of one shape. The merged statement returns the rows of all, with the statement's `ordinal` as
-    /// the first column.
+    /// The placeholder after `WITH` that becomes the definition of the table `request` in a merged statement.
     ///
-    /// A statement without `requests` MUST be a `SELECT`. Returns nil if the statements have no values, have runtime
-    /// text, or have an array among their values.
+    /// A statement with this placeholder controls its own merging. It MUST name the table with `\(merged:)`, have the
+    /// table in scope wherever it uses a value, and return `ordinal` as its first column.
+    public static let requestTable = SQL(pieces: [.requestTable])
+
+    /// Merges statements of one shape. The merged statement returns the rows of all of them. The first column is the
+    /// `ordinal` of the statement to which a row belongs.
+    ///
+    /// A statement without `requestTable` MUST be a `SELECT`. Returns nil if the statements have no values, have
+    /// runtime text, or have an array among their values.
     public static func merged(_ statements: [SQL]) -> SQL? {
         guard let first = statements.first, first.runtimeTexts.isEmpty, !first.values.isEmpty else { return nil }
         let types = first.values.map(\.type)
@@ -22,36 +23,36 @@ extension SQL {
 
         // Only the first array is expanded, and the others are read by position: PostgreSQL builds a table of its own for
         // every array that it expands.
-        var table: [Piece] = [
+        var tableDefinition: [Piece] = [
             .literal("unnest("), .value(arrays[0]), .literal(") WITH ORDINALITY AS request (value_1, ordinal)"),
         ]
         for (index, type) in arrays.enumerated().dropFirst() {
-            table += [
+            tableDefinition += [
                 .literal(index == 1 ? " CROSS JOIN LATERAL (SELECT (" : ", ("), .value(type),
                 .literal(")[ordinal::integer] AS "), .requestValue(index + 1),
             ]
         }
-        if arrays.count > 1 { table.append(.literal(") others")) }
+        if arrays.count > 1 { tableDefinition.append(.literal(") others")) }
 
         var pieces: [Piece] = []
-        var count = 0
+        var valueCount = 0
         var definesRequestTable = false
         for piece in first.pieces {
             switch piece.kind {
             case .value:
-                count += 1
-                pieces.append(.requestValue(count))
+                valueCount += 1
+                pieces.append(.requestValue(valueCount))
             case .onlyMerged: pieces.append(piece.asLiteral)
-            case .requests:
+            case .requestTable:
                 definesRequestTable = true
-                pieces += [.literal("request AS (SELECT * FROM ")] + table + [.literal("), ")]
+                pieces += [.literal("request AS (SELECT * FROM ")] + tableDefinition + [.literal("), ")]
             default: pieces.append(piece)
             }
         }
         if !definesRequestTable {
             pieces =
-                [.literal("SELECT request.ordinal, answer.* FROM ")] + table + [.literal(" CROSS JOIN LATERAL (")]
-                + pieces
+                [.literal("SELECT request.ordinal, answer.* FROM ")] + tableDefinition
+                + [.literal(" CROSS JOIN LATERAL (")] + pieces
                 + [.literal(") answer")]
         }
         var merged = SQL(pieces: pieces)

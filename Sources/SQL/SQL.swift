@@ -8,6 +8,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     var pieces: [Piece]
     /// The values, in the order of their placeholders.
     public internal(set) var values: [SQLValue] = []
+    /// The texts of the pieces of kind `runtimeText`, in their order.
     private(set) var runtimeTexts: [String] = []
 
     public init(stringLiteral text: StaticString) { pieces = text.utf8CodeUnitCount == 0 ? [] : [.literal(text)] }
@@ -98,17 +99,17 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     public var text: String {
         var text = ""
         text.reserveCapacity(512)
-        var count = 0
+        var valueCount = 0
         var runtimeTexts = runtimeTexts.makeIterator()
         for piece in pieces {
             switch piece.kind {
             case .literal: text += piece.text
             case .runtimeText: text += runtimeTexts.next() ?? ""
             case .value:
-                count += 1
-                text += "$\(count)"
+                valueCount += 1
+                text += "$\(valueCount)"
             case .number: text += "\(piece.number)"
-            case .requests, .onlyMerged: break
+            case .requestTable, .onlyMerged: break
             case .requestValue: text += "value_\(piece.number)"
             }
         }

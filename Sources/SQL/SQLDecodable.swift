@@ -10,11 +10,11 @@ public protocol SQLCell {
     var uuid: (high: UInt64, low: UInt64)? { get }
     /// The moment, in microseconds since 1970-01-01T00:00:00Z.
     var timestamp: Int64? { get }
-    var time: SQLTime? { get }
+    var timeOfDay: SQLTimeOfDay? { get }
 }
 
 /// A time of day, as a database stores it.
-public enum SQLTime {
+public enum SQLTimeOfDay {
     /// The microseconds since midnight.
     case microseconds(Int64)
     /// `HH:MM:SS`.

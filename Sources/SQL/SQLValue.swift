@@ -11,7 +11,7 @@ public enum SQLValue: Hashable, Sendable {
     case timestamp(microseconds: Int64)
     /// A JSON document, as text.
     case json(String)
-    /// Values of one scalar type.
+    /// The type of the elements, which is a scalar type, and the elements.
     case array(SQLType, [SQLValue])
 
     public var type: SQLType {

@@ -19,10 +19,12 @@ import SQL
     private let handle: OpaquePointer
     private var statements: [SQL.StatementKey: PreparedStatement] = [:]
     private var isInTransaction = false
-    /// The function that runs after each statement that may write, for tests of what a killed process leaves.
+    /// The function that is called after each `run` of a statement, and after each `rows` of one that may write. Tests
+    /// use it to read what a process that dies at this moment leaves in the file.
     var afterWrite: (() -> Void)?
 
-    private static let statementLimit = 128
+    /// The maximum number of cached statements. A further one empties the cache.
+    private static let maxStatementCount = 128
 
     /// Opens the file, and creates it if it is missing.
     /// - Throws: `corrupt` for a file that is not a database, `inaccessible` if it cannot be opened.
@@ -35,15 +37,15 @@ import SQL
         let isPrivate = fchmod(descriptor, 0o600) == 0
         close(descriptor)
         guard isPrivate else { throw .inaccessible(code: SQLITE_PERM) }
-        var opened: OpaquePointer?
+        var openedHandle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
-        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
-        guard code == SQLITE_OK, let opened = unsafe opened else {
-            unsafe sqlite3_close_v2(opened)
+        let code = unsafe sqlite3_open_v2(path, &openedHandle, flags, nil)
+        guard code == SQLITE_OK, let openedHandle = unsafe openedHandle else {
+            unsafe sqlite3_close_v2(openedHandle)
             throw SQLiteError(code: code, "open")
         }
-        unsafe handle = opened
-        unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+        unsafe handle = openedHandle
+        unsafe sqlite3_busy_timeout(openedHandle, busyTimeoutMilliseconds)
         try run(script: "PRAGMA journal_mode = WAL")
         try run(script: "PRAGMA foreign_keys = ON")
         try run(script: "PRAGMA trusted_schema = OFF")
@@ -57,7 +59,7 @@ import SQL
 
     // MARK: Statements
 
-    /// Runs a statement and reads its rows.
+    /// Runs a statement, and returns the value that `read` makes of each row.
     public func rows<Value>(
         _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> [Value] {
@@ -70,7 +72,7 @@ import SQL
         return values
     }
 
-    /// Runs a statement and returns the first row's value; nil if there is no row.
+    /// Runs a statement, and returns the value that `read` makes of the first row; nil if there is no row.
     public func first<Value>(
         _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> Value? {
@@ -143,7 +145,7 @@ import SQL
         try first("PRAGMA user_version") { row throws(SQLiteError) in try row["user_version"] } ?? 0
     }
 
-    /// Whether the file's pages are consistent: a quick check that leaves out the indexes' contents.
+    /// Returns whether the file's pages are consistent, by a quick check that leaves out the indexes' contents.
     public func passesQuickCheck() -> Bool {
         let findings = try? rows("PRAGMA quick_check(1)") { row throws(SQLiteError) in try row["quick_check"] as String
         }
@@ -160,7 +162,7 @@ import SQL
         try run(script: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
 
-    /// Limits the file to that many pages of 4 KiB.
+    /// Limits the file to `count` pages, each of 4 KiB.
     public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
 
     /// Returns the size of the file's pages that are in use, in bytes.
@@ -183,7 +185,7 @@ import SQL
         }
         if let cached = statements[key], !cached.isInUse { return cached }
         let prepared = try unsafe PreparedStatement(statement.text, handle)
-        if statements.count >= Self.statementLimit { statements.removeAll() }
+        if statements.count >= Self.maxStatementCount { statements.removeAll() }
         statements[key] = prepared
         return prepared
     }

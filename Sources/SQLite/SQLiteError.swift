@@ -4,7 +4,7 @@ import CSQLite
 public enum SQLiteError: Error, Hashable, Sendable {
     /// The file is not a database, or is damaged.
     case corrupt
-    /// The disk is full, or the file has reached its limit.
+    /// The disk is full, or the file has reached its maximum number of pages.
     case full
     /// Another process held the lock longer than the busy timeout.
     case busy

@@ -66,5 +66,5 @@ extension SQLiteCell: SQLCell {
 
     public var timestamp: Int64? { integer }
 
-    public var time: SQLTime? { text.map { .text($0) } }
+    public var timeOfDay: SQLTimeOfDay? { text.map { .text($0) } }
 }

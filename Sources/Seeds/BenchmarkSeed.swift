@@ -9,11 +9,11 @@ import Server
 /// The data of deploy/bench: families of four (two guardians, two children) with a history of 90 days and about 1,300
 /// rows each, as family coordination would produce them. The rows are written in the order of their times.
 ///
-/// IDs are the MD5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute
-/// them.
+/// The IDs of families, people, sessions and nags are the MD5 of a letter and a number (family `f7`, person `u28`, nag
+/// `n1750`), so that load scripts can compute them.
 public enum BenchmarkSeed {
     public static let standardFamilies = 1_000
-    /// The maximum number of guardians as whom the load scripts act.
+    /// The maximum number of guardians in `targets.txt`.
     private static let maxTargets = 2_000
 
     /// Fills an empty, migrated database, and writes the files for load scripts into `folder`: `targets.txt` (a line
@@ -26,7 +26,7 @@ public enum BenchmarkSeed {
     ) async throws {
         let now = SystemClock().now()
         let since = (now - .hours(16)).flooredToSecond
-        let moment = "timestamptz '\(now.rfc3339)'"
+        let nowSQL = "timestamptz '\(now.rfc3339)'"
         let run = { @Sendable (steps: [(title: String, sql: String)]) in
             try await Schema.withDatabase(databaseURL) { database in
                 for step in steps {
@@ -36,14 +36,14 @@ public enum BenchmarkSeed {
             }
         }
         try await refuseUnlessEmpty(databaseURL)
-        try await run([("families and people", peopleSQL(families, moment))])
+        try await run([("families and people", peopleSQL(families, nowSQL))])
         try await withThrowingTaskGroup { group in
             for part in parts(families) {
-                group.addTask { try await run(history(of: part, moment)) }
+                group.addTask { try await run(historySteps(of: part, nowSQL)) }
             }
             try await group.waitForAll()
         }
-        try await run([("totals, sessions and clocks", clocksSQL(families, moment, since))])
+        try await run([("totals, sessions and clocks", clocksSQL(families, nowSQL, since))])
         let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
             try await storeKeys(auditKeyring, database)
@@ -87,9 +87,9 @@ public enum BenchmarkSeed {
         }
     }
 
-    /// Stores a sealing key for each person, as their acts would have done.
+    /// Stores a sealing key for each person. In real use people's acts store them.
     private static func storeKeys(_ keys: AuditKeyring, _ database: Database) async throws {
-        guard let master = keys.masters.first else { return }
+        guard let master = keys.masterKeys.first else { return }
         let random = SystemRandomness()
         let people: [Pseudonym] = try await database.query("SELECT pseudonym FROM users").map { row in
             try row["pseudonym"]
@@ -111,12 +111,12 @@ public enum BenchmarkSeed {
         let families: Range<Int>
 
         /// The statement that makes random numbers repeatable, with a different sequence for each part.
-        var seed: String { "SELECT setseed(0.42 + \(number) / 10.0);" }
-        /// The table of the nags to write.
-        var plan: String { "seed_nag_\(number)" }
+        var randomSeedSQL: String { "SELECT setseed(0.42 + \(number) / 10.0);" }
+        /// The name of the table with the random choices for the part's nags.
+        var choicesTable: String { "seed_nag_\(number)" }
 
-        /// Returns the numbers of the part's rows, of which each family has `count`.
-        func numbers(_ count: Int) -> String {
+        /// Returns the SQL that generates the numbers of the part's rows, of which each family has `count`.
+        func rowNumbersSQL(_ count: Int) -> String {
             "generate_series(\(families.lowerBound * count), \(families.upperBound * count - 1))"
         }
     }
@@ -126,11 +126,11 @@ public enum BenchmarkSeed {
         [Part(number: 1, families: 0..<families / 2), Part(number: 2, families: families / 2..<families)]
     }
 
-    private static func history(of part: Part, _ moment: String) -> [(title: String, sql: String)] {
+    private static func historySteps(of part: Part, _ nowSQL: String) -> [(title: String, sql: String)] {
         [
-            ("nags, part \(part.number)", nagsSQL(part, moment)),
-            ("events, part \(part.number)", eventsSQL(part, moment)),
-            ("mediation and points, part \(part.number)", mediationSQL(part, moment)),
+            ("nags, part \(part.number)", nagsSQL(part, nowSQL)),
+            ("events, part \(part.number)", eventsSQL(part, nowSQL)),
+            ("mediation and points, part \(part.number)", mediationSQL(part, nowSQL)),
         ]
     }
 
@@ -168,12 +168,12 @@ public enum BenchmarkSeed {
 
     private static func nagsSQL(_ part: Part, _ now: String) -> String {
         """
-        \(part.seed)
-        CREATE UNLOGGED TABLE \(part.plan) AS
+        \(part.randomSeedSQL)
+        CREATE UNLOGGED TABLE \(part.choicesTable) AS
             SELECT n, n / 250 AS f, n / 250 * 4 + (random() * 1.999)::int % 2 AS creator,
                    n / 250 * 4 + floor(random() * 4)::int AS recipient, \(now) - interval '90 days' * random() AS made,
                    random() AS fate
-            FROM \(part.numbers(250)) n;
+            FROM \(part.rowNumbersSQL(250)) n;
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                           created_at, completed_at, closed_at, cycle_started_at, completion_note, sync_seq, sync_ts)
             SELECT md5('f' || f)::uuid, md5('n' || n)::uuid, md5('u' || creator)::uuid, md5('u' || recipient)::uuid,
@@ -186,11 +186,11 @@ public enum BenchmarkSeed {
                    CASE WHEN fate < 0.7 THEN least(\(now), made + interval '20 hours' * fate) END,
                    CASE WHEN fate < 0.85 THEN least(\(now), made + interval '20 hours' * fate) END, made,
                    CASE WHEN fate < 0.7 THEN 'done' END, 0, least(\(now), made + interval '20 hours' * fate)
-            FROM \(part.plan) ORDER BY made;
+            FROM \(part.choicesTable) ORDER BY made;
         """
     }
 
-    /// Returns the statement for 2.8 events a nag: its creation, its outcome, and reminders.
+    /// Returns the statement for 2.8 events a nag on average: its creation, its outcome and a reminder.
     private static func eventsSQL(_ part: Part, _ now: String) -> String {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
@@ -200,33 +200,33 @@ public enum BenchmarkSeed {
                         ELSE md5('u' || CASE WHEN event = 'nag_created' THEN creator ELSE recipient END)::uuid END,
                    md5('u' || creator)::uuid, md5('u' || recipient)::uuid, least(\(now), at), '{"channel": "app", "strategy": "friendly_reminder"}',
                    CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN 'system' ELSE 'text' END, 0, least(\(now), at)
-            FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM \(part.plan)
+            FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM \(part.choicesTable)
                   UNION ALL SELECT n, f, creator, recipient, 2,
                       CASE WHEN fate < 0.7 THEN 'nag_completed' ELSE 'nag_missed' END, made + interval '20 hours' * fate
-                      FROM \(part.plan) WHERE fate < 0.85
+                      FROM \(part.choicesTable) WHERE fate < 0.85
                   UNION ALL SELECT n, f, creator, recipient, 3, 'reminder_sent', made + interval '6 hours'
-                      FROM \(part.plan) WHERE n % 20 <> 0) e
+                      FROM \(part.choicesTable) WHERE n % 20 <> 0) e
             ORDER BY at;
-        DROP TABLE \(part.plan);
+        DROP TABLE \(part.choicesTable);
         """
     }
 
     private static func mediationSQL(_ part: Part, _ now: String) -> String {
         """
-        \(part.seed)
+        \(part.randomSeedSQL)
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
             SELECT md5('f' || i / 150)::uuid, md5('a' || i)::uuid,
                    md5('n' || i / 150 * 250 + floor(random() * 250)::int)::uuid, 'select_tone',
                    (ARRAY['neutral', 'firm', 'supportive'])[1 + i % 3], 'Tone chosen from recent history of the recipient',
                    md5('u' || i / 150 * 4)::uuid, at, 0, at
-            FROM (SELECT i, \(now) - interval '90 days' * random() AS at FROM \(part.numbers(150)) i) x
+            FROM (SELECT i, \(now) - interval '90 days' * random() AS at FROM \(part.rowNumbersSQL(150)) i) x
             ORDER BY at;
         INSERT INTO gamification_events (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
             SELECT md5('f' || i / 250)::uuid, md5('g' || i)::uuid, md5('u' || i / 250 * 4 + floor(random() * 4)::int)::uuid,
                    CASE WHEN r < 0.8 THEN 'nag_completed' ELSE 'nag_missed' END, CASE WHEN r < 0.8 THEN 10 ELSE 0 END,
                    CASE WHEN r < 0.8 THEN 1 ELSE -3 END, at, 0, at
             FROM (SELECT i, random() AS r, \(now) - interval '90 days' * random() AS at
-                  FROM \(part.numbers(250)) i) x
+                  FROM \(part.rowNumbersSQL(250)) i) x
             ORDER BY at;
         """
     }

@@ -7,39 +7,42 @@ import Server
 
 /// A routine of the demo family: nags that its people send on ordinary days.
 private struct Routine {
-    let from: DemoPerson
-    let to: DemoPerson
+    let creator: DemoPerson
+    let recipient: DemoPerson
     let texts: [String]
     let category: NagCategory
     let weekdays: Set<Weekday>
     /// The hour at which the nag is due.
     let hour: Int
-    /// The percentages of nags that are completed on time and late; the others are missed.
-    let onTime: Int
-    let late: Int
-    var done = DoneDefinition.acknowledgeOnly
+    /// The percentages of nags that are completed on time and late. The others are missed, and a few of all are
+    /// withdrawn.
+    let onTimePercent: Int
+    let latePercent: Int
+    var doneDefinition = DoneDefinition.acknowledgeOnly
     var excuses: [ExcuseCategory] = []
 }
 
-/// The first eighty of the demo's ninety days: routines with random outcomes, and a few single events.
+/// The first eighty of the demo's ninety days: routines with random outcomes, and a few single events. Only the
+/// questions of Sundays continue until yesterday.
 enum DemoHistory {
     /// The last day with routines, counted from today. `DemoRecentDays` plans the days after it.
     static let lastRoutineDay = -11
 
     static func plan(on stage: DemoStage) {
-        setPreferences(stage)
+        planFamilyAndPreferences(stage)
         plan(series: stage)
         for day in -88...lastRoutineDay {
             for routine in routines(stage.people) where routine.weekdays.contains(stage.date(day).weekday) {
-                // Walter spends that day on a birthday.
-                if day == birthday, routine.from === stage.people.walter { continue }
+                // On the birthday, Walter's nags are only those of its preparation.
+                if day == birthday, routine.creator === stage.people.walter { continue }
                 plan(routine, on: day, stage)
             }
         }
         for day in -88 ... -1 where stage.date(day).weekday == .sunday { plan(sunday: day, stage) }
-        incidents(stage)
+        DemoIncidents.plan(on: stage, birthday: birthday)
     }
 
+    /// The day of the birthday, counted from today.
     private static let birthday = -40
 
     private static func routines(_ people: DemoHousehold) -> [Routine] {
@@ -47,116 +50,128 @@ enum DemoHistory {
         let schoolDays: Set<Weekday> = [.monday, .tuesday, .wednesday, .thursday]
         return [
             Routine(
-                from: nora, to: leo,
+                creator: nora, recipient: leo,
                 texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
-                category: .homework, weekdays: schoolDays, hour: 18, onTime: 55, late: 20, done: .binaryCheck,
+                category: .homework, weekdays: schoolDays, hour: 18, onTimePercent: 55, latePercent: 20,
+                doneDefinition: .binaryCheck,
                 excuses: [.forgot, .unclearInstructions, .lackingResources, .other]),
             Routine(
-                from: daniel, to: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
-                category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTime: 60, late: 15,
+                creator: daniel, recipient: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
+                category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTimePercent: 60,
+                latePercent: 15,
                 excuses: [.forgot, .refused, .lackingResources]),
             // Leo misses most nags of Sunday evenings, so that he has a pattern.
             Routine(
-                from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework,
+                creator: nora, recipient: leo, texts: ["Pack your school bag for Monday"], category: .homework,
                 weekdays: [.sunday],
-                hour: 17, onTime: 8, late: 12, excuses: [.forgot]),
+                hour: 17, onTimePercent: 8, latePercent: 12, excuses: [.forgot]),
             Routine(
-                from: daniel, to: maya,
+                creator: daniel, recipient: maya,
                 texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
-                category: .homework, weekdays: schoolDays, hour: 19, onTime: 72, late: 22, done: .binaryWithNote,
+                category: .homework, weekdays: schoolDays, hour: 19, onTimePercent: 72, latePercent: 22,
+                doneDefinition: .binaryWithNote,
                 excuses: [.unclearInstructions, .lackingResources]),
             Routine(
-                from: nora, to: maya, texts: ["Empty the dishwasher", "Walk the dog", "Vacuum upstairs"],
-                category: .chores, weekdays: [.tuesday, .friday, .sunday], hour: 18, onTime: 62, late: 22,
+                creator: nora, recipient: maya, texts: ["Empty the dishwasher", "Walk the dog", "Vacuum upstairs"],
+                category: .chores, weekdays: [.tuesday, .friday, .sunday], hour: 18, onTimePercent: 62, latePercent: 22,
                 excuses: [.forgot, .timeConflict, .refused]),
             Routine(
-                from: nora, to: daniel,
+                creator: nora, recipient: daniel,
                 texts: ["Pay the electricity bill", "Book the car service", "Answer the landlord"],
-                category: .other, weekdays: [.monday, .thursday], hour: 20, onTime: 55, late: 25,
+                category: .other, weekdays: [.monday, .thursday], hour: 20, onTimePercent: 55, latePercent: 25,
                 excuses: [.timeConflict, .forgot]),
             Routine(
-                from: daniel, to: nora,
+                creator: daniel, recipient: nora,
                 texts: ["Renew the library cards", "Call the plumber", "Order new shoes for Leo"],
-                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTime: 80, late: 12, excuses: [.forgot]
+                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTimePercent: 80, latePercent: 12,
+                excuses: [.forgot]
             ),
             Routine(
-                from: walter, to: nora, texts: ["Call me about Sunday", "Bring the garden shears"], category: .other,
-                weekdays: [.friday], hour: 15, onTime: 75, late: 20),
+                creator: walter, recipient: nora, texts: ["Call me about Sunday", "Bring the garden shears"],
+                category: .other,
+                weekdays: [.friday], hour: 15, onTimePercent: 75, latePercent: 20),
             Routine(
-                from: daniel, to: walter, texts: ["Check-up at Dr. Levine", "Physiotherapy at eleven"],
-                category: .appointments, weekdays: [.wednesday], hour: 11, onTime: 100, late: 0),
+                creator: daniel, recipient: walter, texts: ["Check-up at Dr. Levine", "Physiotherapy at eleven"],
+                category: .appointments, weekdays: [.wednesday], hour: 11, onTimePercent: 100, latePercent: 0),
             Routine(
-                from: nora, to: walter, texts: ["Water the tomatoes", "Turn the compost"], category: .chores,
-                weekdays: [.saturday], hour: 10, onTime: 95, late: 5),
+                creator: nora, recipient: walter, texts: ["Water the tomatoes", "Turn the compost"], category: .chores,
+                weekdays: [.saturday], hour: 10, onTimePercent: 95, latePercent: 5),
         ]
     }
 
     private static func plan(_ routine: Routine, on day: Int, _ stage: DemoStage) {
         let randomPercent = stage.dice.number(below: 100)
         var outcome: DemoNag.Outcome =
-            randomPercent < routine.onTime ? .onTime : randomPercent < routine.onTime + routine.late ? .late : .missed
-        if stage.dice.happens(3) { outcome = .withdrawn }
+            randomPercent < routine.onTimePercent
+            ? .onTime : randomPercent < routine.onTimePercent + routine.latePercent ? .late : .missed
+        if stage.dice.happens(percent: 3) { outcome = .withdrawn }
         var excuse: ExcuseCategory?
-        if outcome == .late || outcome == .missed, !routine.excuses.isEmpty, stage.dice.happens(45) {
+        if outcome == .late || outcome == .missed, !routine.excuses.isEmpty, stage.dice.happens(percent: 45) {
             excuse = routine.excuses[stage.dice.number(below: routine.excuses.count)]
         }
         let due = stage.moment(day, routine.hour, 5 * stage.dice.number(below: 6))
         stage.plan(
             DemoNag(
-                from: routine.from, to: routine.to, text: stage.dice.pick(routine.texts), category: routine.category,
-                asked: due - .minutes(Int64(190 + stage.dice.number(below: 50))), due: due, outcome: outcome,
+                creator: routine.creator, recipient: routine.recipient, text: stage.dice.pick(routine.texts),
+                category: routine.category,
+                createdAt: due - .minutes(Int64(190 + stage.dice.number(below: 50))), dueAt: due, outcome: outcome,
                 excuse: excuse,
-                done: routine.done))
+                doneDefinition: routine.doneDefinition))
     }
 
     /// Plans the series: Walter's pills every morning, the front door every night, and the bins every week.
     private static func plan(series stage: DemoStage) {
         let people = stage.people
-        let thursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
+        let firstThursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
         stage.plan(
             DemoNag(
-                from: people.nora, to: people.walter, text: "Blood pressure pill, with breakfast", category: .meds,
-                asked: stage.moment(-89, 8), due: stage.moment(-88, 9), outcome: .onTime, done: .binaryCheck,
+                creator: people.nora, recipient: people.walter, text: "Blood pressure pill, with breakfast",
+                category: .meds,
+                createdAt: stage.moment(-89, 8), dueAt: stage.moment(-88, 9), outcome: .onTime,
+                doneDefinition: .binaryCheck,
                 recurrence: .daily))
         stage.plan(
             DemoNag(
-                from: people.nora, to: people.daniel, text: "Lock the front door, lights out", category: .chores,
-                asked: stage.moment(-89, 8), due: stage.moment(-88, 22), outcome: .onTime, recurrence: .daily))
+                creator: people.nora, recipient: people.daniel, text: "Lock the front door, lights out",
+                category: .chores,
+                createdAt: stage.moment(-89, 8), dueAt: stage.moment(-88, 22), outcome: .onTime, recurrence: .daily))
         stage.plan(
             DemoNag(
-                from: people.nora, to: people.daniel, text: "Bins out before the truck comes", category: .chores,
-                asked: stage.moment(thursday - 1, 9), due: stage.moment(thursday, 7, 30), outcome: .onTime,
+                creator: people.nora, recipient: people.daniel, text: "Bins out before the truck comes",
+                category: .chores,
+                createdAt: stage.moment(firstThursday - 1, 9), dueAt: stage.moment(firstThursday, 7, 30),
+                outcome: .onTime,
                 recurrence: .weekly))
     }
 
     /// Plans the creation of the family, and everybody's preferences.
-    private static func setPreferences(_ stage: DemoStage) {
+    private static func planFamilyAndPreferences(_ stage: DemoStage) {
         let people = stage.people
-        stage.at(stage.moment(-90, 18)) { try await stage.createFamily(at: $0) }
-        stage.at(stage.moment(-89, 7)) { now in
-            try await stage.prefer(
-                people.nora, at: now,
+        stage.schedule(at: stage.moment(-90, 18)) { try await stage.createFamily(at: $0) }
+        stage.schedule(at: stage.moment(-89, 7)) { now in
+            try await stage.updatePreferences(
+                of: people.nora, at: now,
                 [
                     "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "22:00",
                     "quiet_hours_end": "07:00", "tone": "empathetic", "theme": "auto",
                 ])
-            try await stage.prefer(
-                people.daniel, at: now,
+            try await stage.updatePreferences(
+                of: people.daniel, at: now,
                 [
                     "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "22:30",
                     "quiet_hours_end": "06:30", "tone": "firm", "use_commit_time_for_escalation": true,
                     "delivery_channel": "sms",
                 ])
-            try await stage.prefer(
-                people.walter, at: now,
+            try await stage.updatePreferences(
+                of: people.walter, at: now,
                 ["gamification_enabled": true, "timezone": "America/Chicago", "notification_frequency": "daily_digest"])
-            try await stage.prefer(
-                people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
-            try await stage.prefer(
-                people.leo, by: people.nora, at: now, ["gamification_enabled": true, "tone": "friendly"])
+            try await stage.updatePreferences(
+                of: people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
+            try await stage.updatePreferences(
+                of: people.leo, by: people.nora, at: now, ["gamification_enabled": true, "tone": "friendly"])
             try await stage.grant(.smsOptIn, by: people.daniel, at: now)
         }
-        stage.at(stage.moment(-89, 7, 30)) { now in
+        stage.schedule(at: stage.moment(-89, 7, 30)) { now in
             let caller = try await stage.caller(people.nora, at: now)
             let bedtime = ChildSettingsUpdate(
                 quietHoursStart: TimeOfDay(hour: 21, minute: 30).map { .value($0) } ?? .absent,
@@ -171,20 +186,16 @@ enum DemoHistory {
     /// Plans a Sunday: the digest of the week, and sometimes a question about a member's patterns.
     private static func plan(sunday day: Int, _ stage: DemoStage) {
         let people = stage.people
-        stage.at(stage.moment(day, 19, 45)) { now in
+        stage.schedule(at: stage.moment(day, 19, 45)) { now in
             _ = try await stage.mediator.answer(
                 AIOperations.digest, FamilyQuestion(familyID: stage.family), for: stage.caller(people.nora, at: now))
         }
-        for person in [people.leo, people.maya, people.daniel] where stage.dice.happens(35) {
-            stage.at(stage.moment(day, 20, 10)) { now in
+        for person in [people.leo, people.maya, people.daniel] where stage.dice.happens(percent: 35) {
+            stage.schedule(at: stage.moment(day, 20, 10)) { now in
                 _ = try await stage.mediator.answer(
                     AIOperations.patterns, MemberQuestion(userID: person.id, familyID: stage.family),
                     for: stage.caller(people.nora, at: now))
             }
         }
-    }
-
-    private static func incidents(_ stage: DemoStage) {
-        DemoIncidents.plan(on: stage, birthday: birthday)
     }
 }

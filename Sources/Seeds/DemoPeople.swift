@@ -8,7 +8,7 @@ final class DemoPerson {
     let role: FamilyRole
     /// The email address; nil for a person who signs in with the family's child code.
     let email: String?
-    /// A password, or a PIN.
+    /// The password; the PIN for a person without an email address.
     fileprivate(set) var secret: String
     fileprivate(set) var id = UserID(high: 0, low: 0)
     fileprivate var session: (access: String, refresh: Secret, since: Timestamp)?
@@ -36,21 +36,22 @@ struct DemoHousehold {
 
     /// Creates the people with new secrets, different in every installation.
     init(_ random: any Randomness) {
-        func adult(_ name: String, _ role: FamilyRole) -> DemoPerson {
+        func personWithEmail(_ name: String, _ role: FamilyRole) -> DemoPerson {
             let letters = Array(random.code(16))
             let groups = stride(from: 0, to: 16, by: 4).map { String(letters[$0..<($0 + 4)]) }
             return DemoPerson(
                 name, role, email: "\(name.lowercased())@example.com", secret: groups.joined(separator: "-"))
         }
-        nora = adult("Nora", .guardian)
-        daniel = adult("Daniel", .guardian)
-        walter = adult("Walter", .participant)
-        maya = adult("Maya", .child)
-        iris = adult("Iris", .participant)
-        leo = DemoPerson("Leo", .child, email: nil, secret: Self.pin(random))
+        nora = personWithEmail("Nora", .guardian)
+        daniel = personWithEmail("Daniel", .guardian)
+        walter = personWithEmail("Walter", .participant)
+        maya = personWithEmail("Maya", .child)
+        iris = personWithEmail("Iris", .participant)
+        leo = DemoPerson("Leo", .child, email: nil, secret: Self.makePIN(random))
     }
 
-    static func pin(_ random: any Randomness) -> String {
+    /// Returns a random PIN of four digits.
+    static func makePIN(_ random: any Randomness) -> String {
         var digits = ""
         // 250 is the last whole multiple of ten in a byte: every digit is equally likely.
         while digits.count < 4 { digits += random.bytes(1).filter { $0 < 250 }.map { String($0 % 10) }.joined() }
@@ -67,30 +68,33 @@ extension DemoStage {
     /// Returns the person as a caller, with an access token of their session, which is renewed when it has expired.
     func caller(_ person: DemoPerson, at now: Timestamp) async throws -> Caller {
         if let session = person.session, now >= session.since + Tokens.accessLifetime {
-            let renewed = try await sessions.refresh(
+            let response = try await sessions.refresh(
                 context(now), Call(NoParameters(), RefreshRequest(refreshToken: session.refresh)))
-            begin(person, renewed, at: now)
+            beginSession(person, response, at: now)
         }
         return try services.verifiedTokens.caller(person.session?.access, context(now))
     }
 
+    /// Signs up a person with an email address, and does nothing for another.
     func signUp(_ person: DemoPerson, bornOn birthday: CivilDate? = nil, at now: Timestamp) async throws {
         guard let email = person.email else { return }
         let request = SignupRequest(
             email: try EmailAddress(wireText: email), password: Secret(person.secret), displayName: person.name,
             dateOfBirth: birthday.map { DateOfBirth($0) })
-        begin(person, try await sessions.signUp(context(now), Call(NoParameters(), request)), at: now)
+        beginSession(person, try await sessions.signUp(context(now), Call(NoParameters(), request)), at: now)
     }
 
+    /// Signs a person in.
+    /// - Parameter secret: the password or PIN to try; nil for the person's own.
     func signIn(_ person: DemoPerson, secret: String? = nil, at now: Timestamp) async throws {
         let secret = secret ?? person.secret
         if let email = person.email {
             let request = LoginRequest(email: try EmailAddress(wireText: email), password: Secret(secret))
-            begin(person, try await sessions.logIn(context(now), Call(NoParameters(), request)), at: now)
+            beginSession(person, try await sessions.logIn(context(now), Call(NoParameters(), request)), at: now)
         } else {
             let request = ChildLoginRequest(
                 familyCode: childCode, username: DemoHousehold.childName, pin: try PIN(wireText: secret))
-            begin(person, try await sessions.childLogIn(context(now), Call(NoParameters(), request)), at: now)
+            beginSession(person, try await sessions.childLogIn(context(now), Call(NoParameters(), request)), at: now)
         }
     }
 
@@ -102,9 +106,9 @@ extension DemoStage {
         person.session = nil
     }
 
-    private func begin(_ person: DemoPerson, _ answer: AuthResponse, at now: Timestamp) {
-        person.id = answer.user.id
-        person.session = (answer.accessToken.wireText, answer.refreshToken, now)
+    private func beginSession(_ person: DemoPerson, _ response: AuthResponse, at now: Timestamp) {
+        person.id = response.user.id
+        person.session = (response.accessToken.wireText, response.refreshToken, now)
     }
 
     // MARK: The family
@@ -113,14 +117,14 @@ extension DemoStage {
     func createFamily(at start: Timestamp) async throws {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
         try await signUp(nora, at: start)
-        let made = try await families.create(
+        let createdFamily = try await families.create(
             caller(nora, at: start), Call(NoParameters(), FamilyCreate(name: "The Marlowes")))
-        family = made.id
-        childCode = made.childCode ?? ""
+        family = createdFamily.id
+        childCode = createdFamily.childCode ?? ""
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             _ = try await grant(type, by: nora, at: start + .minutes(2))
         }
-        inviteCode = made.inviteCode
+        inviteCode = createdFamily.inviteCode
         try await signUp(daniel, at: start + .minutes(10))
         try await join(daniel, at: start + .minutes(11))
         _ = try await families.addMember(
@@ -133,11 +137,11 @@ extension DemoStage {
         let thisYear = zone.local(start).date.year
         try await signUp(maya, bornOn: CivilDate(year: thisYear - 12, month: 1, day: 9), at: start + .minutes(40))
         try await join(maya, at: start + .minutes(42))
-        let order = MemberCreateAndAdd(
+        let request = MemberCreateAndAdd(
             displayName: leo.name, role: .child, username: DemoHousehold.childName, pin: try PIN(wireText: leo.secret))
         _ = try await families.createMember(
             caller(nora, at: start + .minutes(45)),
-            Call(FamilyPath(familyID: family), order))
+            Call(FamilyPath(familyID: family), request))
         try await signIn(leo, at: start + .minutes(50))
     }
 
@@ -152,10 +156,10 @@ extension DemoStage {
         let guardian = try await caller(people.nora, at: now)
         _ = try await families.removeMember(
             guardian, Call(MemberPath(familyID: family, userID: person.id), NoBody()))
-        let renewed = try await families.get(
+        let renewedFamily = try await families.get(
             guardian, Call(FamilyPath(familyID: family), NoBody()))
-        inviteCode = renewed.inviteCode
-        childCode = renewed.childCode ?? ""
+        inviteCode = renewedFamily.inviteCode
+        childCode = renewedFamily.childCode ?? ""
     }
 
     @discardableResult
@@ -164,15 +168,16 @@ extension DemoStage {
         return try await consents.grant(caller(person, at: now), Call(NoParameters(), request)).id
     }
 
-    /// Lets a guardian set another PIN for the child, who signs in with it.
+    /// Lets a guardian set another PIN for the child. A sign-in with a wrong PIN is refused, then the child signs in
+    /// with the new one.
     func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
-        child.secret = DemoHousehold.pin(services.random)
+        child.secret = DemoHousehold.makePIN(services.random)
         let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))
         _ = try await families.setCredentials(
             caller(people.nora, at: now),
             Call(MemberPath(familyID: family, userID: child.id), request))
-        let wrong = child.secret == "0000" ? "1111" : "0000"
-        try await requireRefusal { try await signIn(child, secret: wrong, at: now + .minutes(5)) }
+        let wrongPIN = child.secret == "0000" ? "1111" : "0000"
+        try await requireRefusal { try await signIn(child, secret: wrongPIN, at: now + .minutes(5)) }
         try await signIn(child, at: now + .minutes(6))
     }
 }

@@ -4,8 +4,8 @@ import Server
 
 /// The last ten days, without random events, because today's mediation, points and reports depend on them.
 ///
-/// Leo: several misses (firm). Maya: homework done, no streak (neutral). Nora: one miss. Daniel: repeated time
-/// conflicts. Walter: everything done (supportive).
+/// The outcomes, with the tone that the mediator selects today. Leo: several misses (firm). Maya: homework done, no
+/// streak (neutral). Nora: one miss. Daniel: repeated time conflicts. Walter: everything done (supportive).
 enum DemoRecentDays {
     static func plan(on stage: DemoStage) {
         let people = stage.people
@@ -13,19 +13,20 @@ enum DemoRecentDays {
 
         func plan(
             _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, _ day: Int, _ hour: Int,
-            _ outcome: DemoNag.Outcome, excuse: ExcuseCategory? = nil, done: DoneDefinition = .acknowledgeOnly
+            _ outcome: DemoNag.Outcome, excuse: ExcuseCategory? = nil, doneDefinition: DoneDefinition = .acknowledgeOnly
         ) {
             let due = stage.moment(day, hour)
             stage.plan(
                 DemoNag(
-                    from: from, to: to, text: text, category: category, asked: due - .minutes(200), due: due,
+                    creator: from, recipient: to, text: text, category: category, createdAt: due - .minutes(200),
+                    dueAt: due,
                     outcome: outcome,
-                    excuse: excuse, done: done))
+                    excuse: excuse, doneDefinition: doneDefinition))
         }
 
-        plan(nora, leo, "Read for twenty minutes", .homework, -10, 18, .onTime, done: .binaryCheck)
+        plan(nora, leo, "Read for twenty minutes", .homework, -10, 18, .onTime, doneDefinition: .binaryCheck)
         plan(daniel, leo, "Feed the cat", .chores, -9, 17, .onTime)
-        plan(nora, leo, "Practise spelling", .homework, -8, 18, .onTime, done: .binaryCheck)
+        plan(nora, leo, "Practise spelling", .homework, -8, 18, .onTime, doneDefinition: .binaryCheck)
         plan(daniel, leo, "Clear the table", .chores, -6, 18, .onTime)
         plan(nora, leo, "Finish the maths worksheet", .homework, -5, 18, .missed, excuse: .unclearInstructions)
         plan(daniel, leo, "Put the Lego away", .chores, -4, 18, .missed, excuse: .refused)
@@ -33,12 +34,14 @@ enum DemoRecentDays {
         plan(daniel, leo, "Feed the cat", .chores, -2, 18, .missed, excuse: .lackingResources)
 
         plan(nora, maya, "Vacuum upstairs", .chores, -10, 18, .missed, excuse: .refused)
-        plan(daniel, maya, "French vocabulary", .homework, -8, 19, .late, done: .binaryWithNote)
-        plan(daniel, maya, "Biology, chapter 8", .homework, -7, 19, .late, excuse: .other, done: .binaryWithNote)
+        plan(daniel, maya, "French vocabulary", .homework, -8, 19, .late, doneDefinition: .binaryWithNote)
+        plan(
+            daniel, maya, "Biology, chapter 8", .homework, -7, 19, .late, excuse: .other,
+            doneDefinition: .binaryWithNote)
         plan(nora, maya, "Walk the dog", .chores, -6, 17, .onTime)
-        plan(daniel, maya, "History essay, the ending", .homework, -4, 19, .late, done: .binaryWithNote)
-        plan(daniel, maya, "Maths, exercise 12", .homework, -3, 19, .onTime, done: .binaryWithNote)
-        plan(daniel, maya, "French vocabulary", .homework, -1, 17, .late, done: .binaryWithNote)
+        plan(daniel, maya, "History essay, the ending", .homework, -4, 19, .late, doneDefinition: .binaryWithNote)
+        plan(daniel, maya, "Maths, exercise 12", .homework, -3, 19, .onTime, doneDefinition: .binaryWithNote)
+        plan(daniel, maya, "French vocabulary", .homework, -1, 17, .late, doneDefinition: .binaryWithNote)
 
         plan(nora, daniel, "Book the car service", .other, -7, 20, .onTime)
         plan(nora, daniel, "Pick up the parcel", .other, -4, 12, .late, excuse: .timeConflict)
@@ -59,35 +62,36 @@ enum DemoRecentDays {
         planToday(stage)
     }
 
-    /// Plans the nags that are open now: one overdue, and an upcoming one for everybody.
+    /// Plans the nags that are open now: an overdue one for Leo, and an upcoming one for everybody. Daniel commits
+    /// himself to a time for his.
     private static func planToday(_ stage: DemoStage) {
         let people = stage.people
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
-        func open(
-            _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, due: Timestamp.Span,
-            done: DoneDefinition = .acknowledgeOnly, recurrence: Recurrence? = nil
+        func planOpenNag(
+            _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, dueIn: Timestamp.Span,
+            doneDefinition: DoneDefinition = .acknowledgeOnly, recurrence: Recurrence? = nil
         ) {
             stage.plan(
                 DemoNag(
-                    from: from, to: to, text: text, category: category, asked: stage.end - .hours(6),
-                    due: stage.end + due,
-                    outcome: .open, done: done, recurrence: recurrence))
+                    creator: from, recipient: to, text: text, category: category, createdAt: stage.end - .hours(6),
+                    dueAt: stage.end + dueIn,
+                    outcome: .open, doneDefinition: doneDefinition, recurrence: recurrence))
         }
-        open(nora, leo, "Tidy your room", .chores, due: .minutes(-130))
-        open(daniel, leo, "Clarinet, fifteen minutes", .homework, due: .hours(26))
-        open(daniel, maya, "Physics lab report", .homework, due: .hours(30), done: .binaryWithNote)
-        open(nora, daniel, "Send the tax papers", .other, due: .hours(40))
-        open(walter, nora, "Choose a day for the lake", .other, due: .hours(50))
-        open(nora, walter, "Flu shot at the pharmacy", .appointments, due: .hours(28))
-        stage.at(stage.end - .hours(5)) { now in
+        planOpenNag(nora, leo, "Tidy your room", .chores, dueIn: .minutes(-130))
+        planOpenNag(daniel, leo, "Clarinet, fifteen minutes", .homework, dueIn: .hours(26))
+        planOpenNag(daniel, maya, "Physics lab report", .homework, dueIn: .hours(30), doneDefinition: .binaryWithNote)
+        planOpenNag(nora, daniel, "Send the tax papers", .other, dueIn: .hours(40))
+        planOpenNag(walter, nora, "Choose a day for the lake", .other, dueIn: .hours(50))
+        planOpenNag(nora, walter, "Flu shot at the pharmacy", .appointments, dueIn: .hours(28))
+        stage.schedule(at: stage.end - .hours(5)) { now in
             let caller = try await stage.caller(daniel, at: now)
-            let open = try await stage.nags.list(
+            let openNags = try await stage.nags.list(
                 caller, Call(NagListQuery(familyID: stage.family, status: .open), NoBody()))
-            guard let nag = open.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else {
+            guard let nag = openNags.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else {
                 return
             }
-            let promise = NagUpdate(committedAt: .value(stage.end + .hours(20)))
-            _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), promise))
+            let commitment = NagUpdate(committedAt: .value(stage.end + .hours(20)))
+            _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), commitment))
         }
     }
 }

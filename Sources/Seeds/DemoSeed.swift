@@ -10,12 +10,12 @@ import Server
 /// return.
 ///
 /// Nothing is written directly: each sign-up, nag, completion, miss, excuse and refusal goes through the server's
-/// feature, with its own time within those days. So stamps, points, streaks and the audit log are as in real use. A
-/// last entry records that the data is a demo's. The events are the same in every installation; IDs and secrets are
-/// not.
+/// feature, with its own time within those days. So sequence numbers, times, points, streaks and the audit log are as
+/// in real use. A last entry records that the data is a demo's. The events are the same in every installation; IDs and
+/// secrets are not.
 ///
-/// All of it is one transaction. If the process dies before the commit, nothing is left, and the next run starts again.
-/// The sign-ins are announced just before the commit, so those of every existing demo were announced.
+/// The seed is one transaction. If the process dies before the commit, nothing is left, and the next run starts again.
+/// The sign-ins are announced just before the commit, so that no demo exists whose sign-ins were not announced.
 public enum DemoSeed {
     static let days = 90
 
@@ -34,22 +34,23 @@ public enum DemoSeed {
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
         let end = clock.now()
-        let story = DemoClock(end - .days(Int64(days)))
-        try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: story, cost: cost)
-        {
+        let demoClock = DemoClock(end - .days(Int64(days)))
+        try await FeatureTransaction.run(
+            databaseURL: databaseURL, auditKeyring: auditKeyring, clock: demoClock, cost: cost
+        ) {
             services in
             guard try await isUnused(services.database) else {
                 if skipsNonEmpty { return }
                 throw SeedFault.notEmpty
             }
-            let stage = DemoStage(services, story, until: end)
-            try await play(stage, progress)
+            let stage = DemoStage(services, demoClock, until: end)
+            try await runDemo(stage, progress)
             announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
         }
     }
 
-    /// Whether the database has no family and no act outside families, such as a sign-up or a failed sign-in, which
-    /// would have advanced a clock that cannot go back.
+    /// Returns whether the database has no family, and no act outside families, such as a sign-up or a failed sign-in.
+    /// After such an act the demo's acts would be too early, because the clock of the ledger never goes back.
     private static func isUnused(_ database: Database) async throws -> Bool {
         try await database.query(
             """
@@ -59,20 +60,20 @@ public enum DemoSeed {
         ).onlyRow()["is_unused"]
     }
 
-    private static func play(_ stage: DemoStage, _ progress: (String) -> Void) async throws {
+    private static func runDemo(_ stage: DemoStage, _ progress: (String) -> Void) async throws {
         DemoHistory.plan(on: stage)
         DemoRecentDays.plan(on: stage)
-        stage.at(stage.end) { now in
+        stage.schedule(at: stage.end) { now in
             for person in stage.people.members { try await stage.signOut(person, at: now) }
-            try await stage.services.endDemoDeliveries(in: stage.family)
+            try await stage.services.markDemoDeliveriesAsSent(in: stage.family)
             // The entry shows readers of the audit log that these days are a demo's.
             try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
         }
-        var reportedDay = -1
-        try await stage.play { moment in
+        var reportedPeriod = -1
+        try await stage.runScheduledActs { moment in
             let day = days - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
-            guard day / 15 > reportedDay else { return }
-            reportedDay = day / 15
+            guard day / 15 > reportedPeriod else { return }
+            reportedPeriod = day / 15
             progress("day \(day) of \(days)")
         }
     }

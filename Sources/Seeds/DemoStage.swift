@@ -10,7 +10,7 @@ import TimeZones
 
 /// Runs the demo: it has the server's features, and a schedule of acts.
 ///
-/// Every act goes through a feature like a request, at its time in the demo. It is used on one event loop.
+/// Every act goes through a feature like a request, at its time in the demo. A stage is used on one event loop.
 final class DemoStage {
     typealias ScheduledAct = (Timestamp) async throws -> Void
 
@@ -33,11 +33,11 @@ final class DemoStage {
     var childCode = ""
     var inviteCode = ""
     var dice = SeededNumbers(seed: 0x6e61_677a)
-    var dismissals = 0
+    var dismissalCount = 0
 
     private let clock: DemoClock
     private var agenda: [(at: Timestamp, number: Int, act: ScheduledAct)] = []
-    private var added = 0
+    private var scheduledCount = 0
 
     init(_ services: Services, _ clock: DemoClock, until end: Timestamp) {
         self.services = services
@@ -74,13 +74,13 @@ final class DemoStage {
         CallContext(systemActAt: now, services.random)
     }
 
-    /// Schedules an act. An act after the present time is omitted, so its nag is still open.
-    func at(_ moment: Timestamp, _ act: @escaping ScheduledAct) {
+    /// Schedules an act. An act after the present time is omitted, so a nag that it would have completed stays open.
+    func schedule(at moment: Timestamp, _ act: @escaping ScheduledAct) {
         let moment = moment.flooredToMillisecond
         guard moment <= end else { return }
-        added += 1
+        scheduledCount += 1
         // The agenda is ordered from last to first; acts of one moment run in the order in which they were scheduled.
-        let entry = (at: moment, number: added, act: act)
+        let entry = (at: moment, number: scheduledCount, act: act)
         var (low, high) = (0, agenda.count)
         while low < high {
             let middle = (low + high) / 2
@@ -89,8 +89,9 @@ final class DemoStage {
         agenda.insert(entry, at: low)
     }
 
-    /// Runs the scheduled acts in order, including those that they schedule. In between, nags escalate as time passes.
-    func play(_ progress: (Timestamp) -> Void) async throws {
+    /// Runs the scheduled acts in order, including those that they schedule. Between two acts, nags escalate as time
+    /// passes.
+    func runScheduledActs(_ progress: (Timestamp) -> Void) async throws {
         while let moment = agenda.last?.at {
             try await escalate(until: moment)
             guard let next = agenda.popLast() else { return }
@@ -116,13 +117,15 @@ final class DemoStage {
 
     // MARK: Preferences
 
-    func prefer(_ person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ wishes: JSONObject) async throws
-    {
+    /// Changes preferences of a person, as that person or as the guardian `other`.
+    func updatePreferences(
+        of person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ changes: JSONObject
+    ) async throws {
         let caller = try await caller(other ?? person, at: now)
         _ = try await preferences.updateForMember(
             caller,
             Call(
-                MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: wishes)))
+                MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: changes)))
     }
 }
 

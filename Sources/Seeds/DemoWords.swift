@@ -1,7 +1,7 @@
 import Domain
 import Server
 
-/// The words of the people of the demo family.
+/// The texts that the people of the demo family write.
 enum DemoWords {
     static let excuses: [ExcuseCategory: [String]] = [
         .forgot: ["Sorry, I forgot.", "It slipped my mind until bedtime.", "I only remembered in the bus."],
@@ -25,7 +25,7 @@ enum DemoWords {
         "Done, all of it.", "Finished, it is in the bag.", "Page 42 and 43.", "Took ten minutes.", "Checked twice.",
     ]
 
-    static let birthday = [
+    static let birthdayTasks = [
         "Order the cake", "Blow up the balloons", "Hide the presents", "Write a card for Daniel",
         "Find the good candles",
         "Iron the tablecloth", "Invite the neighbours", "Charge the camera",

@@ -11,7 +11,7 @@ import Server
 /// The five people of the mobile client's development build, which has a sign-in button for each. They have fixed IDs,
 /// and use development tokens (`Bearer dev:<user-uuid>`, `nagz serve --dev-tokens`).
 ///
-/// All of it is one transaction: if the process dies before the commit, nothing is left.
+/// The seed is one transaction: if the process dies before the commit, nothing is left.
 public enum PersonaSeed {
     public static let family = FamilyID(high: 0x9380_3dda_64e6_491c, low: 0xb460_02ab_3b72_c465)
 
@@ -47,22 +47,22 @@ public enum PersonaSeed {
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
         cost: PasswordHashing.Cost = .interactive
     ) async throws -> Bool {
-        let isNew = Locked(false)
+        let wereCreated = Locked(false)
         try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: clock, cost: cost)
         {
             services in
-            let found = try await services.database.query(Self.state).onlyRow()
-            if try found["is_seeded"] { return }
-            guard try found["holds_seeds_only"] else { throw SeedFault.realData }
+            let state = try await services.database.query(Self.stateQuery).onlyRow()
+            if try state["is_seeded"] { return }
+            guard try state["holds_seeds_only"] else { throw SeedFault.realData }
             try await create(services)
-            isNew.withLock { $0 = true }
+            wereCreated.withLock { $0 = true }
         }
-        return isNew.withLock { $0 }
+        return wereCreated.withLock { $0 }
     }
 
-    /// Reads whether the personas exist, and whether there is any data besides administrators and the data of `nagz
-    /// seed demo`.
-    private static let state: SQL = """
+    /// Reads whether the personas exist, and whether the database has no data other than administrators and the data of
+    /// `nagz seed demo`.
+    private static let stateQuery: SQL = """
         SELECT EXISTS (SELECT 1 FROM families WHERE id = \(family)) AS is_seeded,
                NOT EXISTS (
                    SELECT 1 FROM families f WHERE NOT EXISTS (
@@ -81,22 +81,22 @@ public enum PersonaSeed {
         let (consents, preferences) = (Consents(services), MemberPreferences(services))
         for guardian in [andrew, katherine] { try await signUp(guardian, sessions, services) }
 
-        let founder = try caller(andrew, services)
-        let founded = try await families.create(
-            founder, Call(NoParameters(), FamilyCreate(name: "The Personas")), id: family)
+        let creator = try caller(andrew, services)
+        let createdFamily = try await families.create(
+            creator, Call(NoParameters(), FamilyCreate(name: "The Personas")), id: family)
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             let consent = ConsentCreate(familyID: family, type: type)
-            _ = try await consents.grant(founder, Call(NoParameters(), consent))
+            _ = try await consents.grant(creator, Call(NoParameters(), consent))
         }
         let joiner = try caller(katherine, services)
         _ = try await families.join(
-            joiner, Call(NoParameters(), JoinRequest(inviteCode: founded.inviteCode)))
+            joiner, Call(NoParameters(), JoinRequest(inviteCode: createdFamily.inviteCode)))
         _ = try await families.addMember(
-            founder,
+            creator,
             Call(FamilyPath(familyID: family), MemberAdd(userID: katherine.id, role: .guardian)))
         for child in children {
             _ = try await families.createMember(
-                founder,
+                creator,
                 Call(
                     FamilyPath(familyID: family), MemberCreateAndAdd(displayName: child.name, role: .child)),
                 id: child.id)
@@ -114,9 +114,9 @@ public enum PersonaSeed {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),
             password: Secret(base64URL(services.random.bytes(24))), displayName: persona.name)
-        let opened = try await sessions.signUp(context(services), Call(NoParameters(), request), id: persona.id)
+        let response = try await sessions.signUp(context(services), Call(NoParameters(), request), id: persona.id)
         _ = try await sessions.logOut(
-            nil, context(services), Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken)))
+            nil, context(services), Call(NoParameters(), RefreshRequest(refreshToken: response.refreshToken)))
     }
 
     private static func caller(_ persona: Persona, _ services: Services) throws -> Caller {

@@ -13,8 +13,9 @@ struct RecurringClockChange: Sendable {
         let offset: Int
         let start: DayOfYear
         let end: DayOfYear
-        /// The seconds after local midnight at which it starts, in standard time, and ends, in summer time.
+        /// The start, in seconds after midnight of standard time.
         let startTime: Int
+        /// The end, in seconds after midnight of summer time.
         let endTime: Int
     }
 
@@ -70,7 +71,7 @@ extension RecurringClockChange {
     /// Parses a rule; nil for any other text.
     init?(_ text: String) {
         var reader = Reader(text)
-        guard reader.skipName(), let standard = reader.offset() else { return nil }
+        guard reader.skipName(), let standard = reader.readOffset() else { return nil }
         standardOffset = -standard
         guard !reader.isAtEnd else {
             summer = nil
@@ -79,11 +80,11 @@ extension RecurringClockChange {
         guard reader.skipName() else { return nil }
         var offset = -standard + 3_600
         if !reader.isNext(",") {
-            guard let secondsBehindUTC = reader.offset() else { return nil }
+            guard let secondsBehindUTC = reader.readOffset() else { return nil }
             offset = -secondsBehindUTC
         }
-        guard reader.skip(","), let start = reader.day(), let startTime = reader.time(), reader.skip(","),
-            let end = reader.day(), let endTime = reader.time(), reader.isAtEnd,
+        guard reader.skip(","), let start = reader.readDay(), let startTime = reader.readTime(), reader.skip(","),
+            let end = reader.readDay(), let endTime = reader.readTime(), reader.isAtEnd,
             Self.offsetRange.contains(standardOffset), Self.offsetRange.contains(offset)
         else { return nil }
         summer = SummerTime(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
@@ -113,38 +114,39 @@ extension RecurringClockChange {
         }
 
         /// Reads the time behind UTC, in seconds.
-        mutating func offset() -> Int? { clock(hours: 24) }
+        mutating func readOffset() -> Int? { readDuration(maxHours: 24) }
 
-        /// Reads the time of a change after a slash, in seconds; without a slash it is two o'clock.
-        mutating func time() -> Int? { skip("/") ? clock(hours: 167) : 7_200 }
+        /// Reads the time of a change after a slash, in seconds after midnight; without a slash it is two o'clock.
+        mutating func readTime() -> Int? { skip("/") ? readDuration(maxHours: 167) : 7_200 }
 
-        mutating func day() -> DayOfYear? {
+        mutating func readDay() -> DayOfYear? {
             if skip("M") {
-                guard let month = number(1...12), skip("."), let week = number(1...5), skip("."),
-                    let weekday = number(0...6)
+                guard let month = readNumber(1...12), skip("."), let week = readNumber(1...5), skip("."),
+                    let weekday = readNumber(0...6)
                 else { return nil }
                 return .weekday(month: month, week: week, weekday: weekday)
             }
-            if skip("J") { return number(1...365).map { .withoutLeapDay($0) } }
-            return number(0...365).map { .afterNewYear($0) }
+            if skip("J") { return readNumber(1...365).map { .withoutLeapDay($0) } }
+            return readNumber(0...365).map { .afterNewYear($0) }
         }
 
-        private mutating func clock(hours: Int) -> Int? {
+        /// Reads `[±]h[:m[:s]]` as seconds.
+        private mutating func readDuration(maxHours: Int) -> Int? {
             let sign = skip("-") ? -1 : 1
             if sign == 1 { _ = skip("+") }
-            guard var seconds = number(0...hours).map({ $0 * 3_600 }) else { return nil }
+            guard var seconds = readNumber(0...maxHours).map({ $0 * 3_600 }) else { return nil }
             if skip(":") {
-                guard let minutes = number(0...59) else { return nil }
+                guard let minutes = readNumber(0...59) else { return nil }
                 seconds += minutes * 60
                 if skip(":") {
-                    guard let rest = number(0...59) else { return nil }
+                    guard let rest = readNumber(0...59) else { return nil }
                     seconds += rest
                 }
             }
             return sign * seconds
         }
 
-        private mutating func number(_ range: ClosedRange<Int>) -> Int? {
+        private mutating func readNumber(_ range: ClosedRange<Int>) -> Int? {
             let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
             guard (1...3).contains(digits.count) else { return nil }
             rest = rest.dropFirst(digits.count)

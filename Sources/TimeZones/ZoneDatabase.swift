@@ -31,7 +31,7 @@ public final class ZoneDatabase: Sendable {
 
     public init(folder: String) {
         self.folder = folder
-        loadedRelease = Mutex(Self.release(in: folder))
+        loadedRelease = Mutex(Self.readRelease(in: folder))
     }
 
     /// The release in use; nil if the folder has no database.
@@ -41,7 +41,7 @@ public final class ZoneDatabase: Sendable {
     /// called every few seconds.
     public func refresh() {
         let isNew = loadedRelease.withLock { release in
-            let current = Self.release(in: folder)
+            let current = Self.readRelease(in: folder)
             defer { release = current }
             return release != current
         }
@@ -52,7 +52,7 @@ public final class ZoneDatabase: Sendable {
 
     /// Returns the zone with that name; nil for an unknown name. It reads a file of a few kilobytes.
     public func zone(_ name: String) -> (any ZoneRules)? {
-        guard Self.isName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
+        guard Self.isZoneName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
         defer { try? file.close() }
         guard let bytes = try? file.read(upToCount: ZoneFile.sizeLimit + 1), bytes.count <= ZoneFile.sizeLimit else {
             return nil
@@ -60,9 +60,9 @@ public final class ZoneDatabase: Sendable {
         return ZoneFile(Array(bytes))
     }
 
-    /// Returns whether this can be the name of a zone that people choose: an area and a place, `UTC` or `GMT`. The
+    /// Returns whether the text can be the name of a zone that people choose: an area and a place, `UTC` or `GMT`. The
     /// folders `posix` and `right` contain copies of the zones, which PostgreSQL does not know.
-    private static func isName(_ name: String) -> Bool {
+    private static func isZoneName(_ name: String) -> Bool {
         if name == "UTC" || name == "GMT" { return true }
         guard name.utf8.count <= 64 else { return false }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
@@ -76,7 +76,7 @@ public final class ZoneDatabase: Sendable {
     private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
-    private static func release(in folder: String) -> Release? {
+    private static func readRelease(in folder: String) -> Release? {
         let path = "\(folder)/tzdata.zi"
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let changedAt = attributes[.modificationDate] as? Date, let size = attributes[.size] as? UInt64

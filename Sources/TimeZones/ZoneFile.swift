@@ -28,7 +28,7 @@ struct ZoneFile: ZoneRules {
 // MARK: Reading
 
 extension ZoneFile {
-    /// The largest number of bytes of a file; the largest file of the database has 4 KB.
+    /// The maximum number of bytes of a file; the largest file of the database has 4 KB.
     static let sizeLimit = 65_536
 
     /// Reads the 64-bit part of a file.
@@ -43,23 +43,24 @@ extension ZoneFile {
         var changes: [Int64] = []
         changes.reserveCapacity(header.changes)
         for _ in 0..<header.changes {
-            guard let change = reader.int64(), changes.last.map({ $0 < change }) ?? true else { return nil }
+            guard let change = reader.readInt64(), changes.last.map({ $0 < change }) ?? true else { return nil }
             changes.append(change)
         }
         var types: [Int] = []
         types.reserveCapacity(header.changes)
         for _ in 0..<header.changes {
-            guard let type = reader.byte(), type < header.types else { return nil }
+            guard let type = reader.readByte(), type < header.types else { return nil }
             types.append(Int(type))
         }
         var offsetsOfTypes: [Int32] = []
         for _ in 0..<header.types {
-            guard let offset = reader.int32(), RecurringClockChange.offsetRange.contains(Int(offset)), reader.skip(2)
+            guard let offset = reader.readInt32(), RecurringClockChange.offsetRange.contains(Int(offset)),
+                reader.skip(2)
             else { return nil }
             offsetsOfTypes.append(offset)
         }
         guard reader.skip(header.designations + header.standardIndicators + header.universalIndicators),
-            let footer = reader.footer()
+            let footer = reader.readFooter()
         else { return nil }
         if footer.isEmpty {
             rule = nil
@@ -72,7 +73,7 @@ extension ZoneFile {
         firstOffset = offsetsOfTypes[0]
     }
 
-    /// The counts before each part of a file.
+    /// The header of a part of a file: the version, and the counts of what follows.
     private struct Header {
         static let secondVersion = UInt8(ascii: "2")
 
@@ -80,9 +81,9 @@ extension ZoneFile {
         let universalIndicators, standardIndicators, leapSeconds, changes, types, designations: Int
 
         init?(_ reader: inout BigEndianReader) {
-            guard reader.take(Array("TZif".utf8)), let version = reader.byte(), reader.skip(15),
-                let universal = reader.count(), let standard = reader.count(), let leaps = reader.count(),
-                let changes = reader.count(), let types = reader.count(), let designations = reader.count()
+            guard reader.skip(Array("TZif".utf8)), let version = reader.readByte(), reader.skip(15),
+                let universal = reader.readCount(), let standard = reader.readCount(), let leaps = reader.readCount(),
+                let changes = reader.readCount(), let types = reader.readCount(), let designations = reader.readCount()
             else { return nil }
             self.version = version
             (universalIndicators, standardIndicators, leapSeconds) = (universal, standard, leaps)
@@ -106,26 +107,26 @@ extension ZoneFile {
 
         var remaining: Int { bytes.count - position }
 
-        mutating func byte() -> UInt8? {
+        mutating func readByte() -> UInt8? {
             guard remaining >= 1 else { return nil }
             position += 1
             return bytes[position - 1]
         }
 
-        mutating func int32() -> Int32? {
+        mutating func readInt32() -> Int32? {
             guard remaining >= 4 else { return nil }
             position += 4
             return Int32(bitPattern: bytes[position - 4..<position].reduce(0) { $0 << 8 | UInt32($1) })
         }
 
-        mutating func int64() -> Int64? {
+        mutating func readInt64() -> Int64? {
             guard remaining >= 8 else { return nil }
             position += 8
             return Int64(bitPattern: bytes[position - 8..<position].reduce(0) { $0 << 8 | UInt64($1) })
         }
 
-        mutating func count() -> Int? {
-            guard let count = int32(), 0...Int32(ZoneFile.sizeLimit) ~= count else { return nil }
+        mutating func readCount() -> Int? {
+            guard let count = readInt32(), 0...Int32(ZoneFile.sizeLimit) ~= count else { return nil }
             return Int(count)
         }
 
@@ -135,14 +136,15 @@ extension ZoneFile {
             return true
         }
 
-        mutating func take(_ expected: [UInt8]) -> Bool {
+        /// Skips the expected bytes; returns false if others come.
+        mutating func skip(_ expected: [UInt8]) -> Bool {
             guard bytes[position...].starts(with: expected) else { return false }
             position += expected.count
             return true
         }
 
-        /// Returns the line at the end of the file.
-        mutating func footer() -> String? {
+        /// Reads the line at the end of the file: the rule, or nothing.
+        mutating func readFooter() -> String? {
             guard remaining >= 2, bytes[position] == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\n") else {
                 return nil
             }

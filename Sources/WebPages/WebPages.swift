@@ -1,7 +1,7 @@
 import CWebPages
 
-/// The files that the program serves to browsers, embedded in it: the front page, the page about the API, the admin
-/// console, and the document that describes the API. Plain HTML, CSS and JavaScript modules.
+/// The files that the program serves to browsers, embedded in it: the front page, the page about the API and the admin
+/// console, as plain HTML, CSS and JavaScript modules; and the documents about the API.
 public enum WebPages {
     /// A file and the path at which the server serves it.
     public struct File: Sendable {
@@ -21,13 +21,13 @@ public enum WebPages {
     /// `openapi/README.md`: the API guide, in Markdown.
     public static var apiGuide: [UInt8] { bytes(of: "openapi/README.md") }
 
-    /// All other files. A folder's `index.html` is served at the folder's path.
+    /// The files of the pages. A folder's `index.html` is served at the folder's path.
     public static let files: [File] = embedded.compactMap { file in
         let name = file.name
         guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]
         else { return nil }
-        let served = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
-        let path = served.dropFirst("pages".count)
+        let servedName = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
+        let path = servedName.dropFirst("pages".count)
         return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, embedded: file)
     }
 
@@ -53,12 +53,12 @@ public enum WebPages {
 
         /// Finds an embedded file by its number; nil after the last file.
         init?(number: Int) {
-            guard let page = unsafe web_pages(), let name = unsafe page[number].name else { return nil }
+            guard let pages = unsafe web_pages(), let name = unsafe pages[number].name else { return nil }
             (self.name, self.number) = (unsafe String(cString: name), number)
         }
 
         var bytes: [UInt8] {
-            guard let page = unsafe web_pages(), let text = unsafe page[number].text else { return [] }
+            guard let pages = unsafe web_pages(), let text = unsafe pages[number].text else { return [] }
             return unsafe Array(String(cString: text).utf8)
         }
     }

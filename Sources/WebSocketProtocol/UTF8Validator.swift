@@ -11,27 +11,27 @@ struct UTF8Validator: Sendable {
     var isComplete: Bool { missingBytes == 0 }
 
     /// Takes the next byte. Returns false if it makes the text invalid.
-    mutating func accepts(_ byte: UInt8) -> Bool {
+    mutating func validateNext(_ byte: UInt8) -> Bool {
         guard missingBytes == 0 else {
             guard byte >= lowest, byte <= highest else { return false }
-            begin(missingBytes - 1)
+            expectContinuation(missingBytes - 1)
             return true
         }
         switch byte {
         case 0x00...0x7F: break
-        case 0xC2...0xDF: begin(1)
-        case 0xE0: begin(2, lowest: 0xA0)
-        case 0xED: begin(2, highest: 0x9F)
-        case 0xE1...0xEF: begin(2)
-        case 0xF0: begin(3, lowest: 0x90)
-        case 0xF1...0xF3: begin(3)
-        case 0xF4: begin(3, highest: 0x8F)
+        case 0xC2...0xDF: expectContinuation(1)
+        case 0xE0: expectContinuation(2, lowest: 0xA0)
+        case 0xED: expectContinuation(2, highest: 0x9F)
+        case 0xE1...0xEF: expectContinuation(2)
+        case 0xF0: expectContinuation(3, lowest: 0x90)
+        case 0xF1...0xF3: expectContinuation(3)
+        case 0xF4: expectContinuation(3, highest: 0x8F)
         default: return false
         }
         return true
     }
 
-    private mutating func begin(_ missingBytes: Int, lowest: UInt8 = 0x80, highest: UInt8 = 0xBF) {
+    private mutating func expectContinuation(_ missingBytes: Int, lowest: UInt8 = 0x80, highest: UInt8 = 0xBF) {
         (self.missingBytes, self.lowest, self.highest) = (missingBytes, lowest, highest)
     }
 }

@@ -23,8 +23,8 @@ public struct WebSocketParser: Sendable {
     }
 
     private enum Stage {
-        case first
-        case length
+        case firstByte
+        case lengthByte
         /// - Parameters: the bytes of the length field, and how many of them are missing.
         case extendedLength(width: Int, missing: Int)
         case mask(missing: Int)
@@ -33,7 +33,7 @@ public struct WebSocketParser: Sendable {
 
     private let sender: Sender
     private let limit: Int
-    private var stage = Stage.first
+    private var stage = Stage.firstByte
     private var opcode = WebSocketOpcode.continuation
     private var isFinal = false
     /// The payload's length while the header is read, then the number of its bytes that are missing.
@@ -46,7 +46,7 @@ public struct WebSocketParser: Sendable {
     private var message: [UInt8] = []
     private var textValidator = UTF8Validator()
 
-    /// - Parameter limit: the largest message, in bytes.
+    /// - Parameter limit: the maximum size of a message, in bytes.
     public init(from sender: Sender, limit: Int) { (self.sender, self.limit) = (sender, limit) }
 
     /// The number of bytes of unfinished messages and frames in memory.
@@ -56,9 +56,9 @@ public struct WebSocketParser: Sendable {
     public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) -> Event {
         while position < input.count {
             if case .payload = stage {
-                try takePayload(input, at: &position)
+                try parsePayload(input, at: &position)
             } else {
-                try takeHeader(input[position])
+                try parseHeaderByte(input[position])
                 position += 1
             }
             if case .payload = stage, length == 0 { return try endFrame() }
@@ -68,17 +68,17 @@ public struct WebSocketParser: Sendable {
 
     // MARK: Header
 
-    private mutating func takeHeader(_ byte: UInt8) throws(WebSocketError) {
+    private mutating func parseHeaderByte(_ byte: UInt8) throws(WebSocketError) {
         switch stage {
-        case .first: try begin(byte)
-        case .length:
+        case .firstByte: try parseFirstByte(byte)
+        case .lengthByte:
             // §5.1: every frame of a client is masked, and none of a server.
             guard (byte & 0x80 != 0) == (sender == .client) else { throw .protocolViolation }
             length = 0
             switch byte & 0x7F {
             case 126: try beginExtendedLength(2)
             case 127: try beginExtendedLength(8)
-            default: try admit(UInt64(byte & 0x7F))
+            default: try beginPayload(UInt64(byte & 0x7F))
             }
         case .extendedLength(let width, let missing):
             length = length << 8 | UInt64(byte)
@@ -87,7 +87,7 @@ public struct WebSocketParser: Sendable {
             } else {
                 // §5.2: the shortest form, and no sign bit.
                 guard length >= (width == 2 ? 126 : 0x1_0000), length >> 63 == 0 else { throw .protocolViolation }
-                try admit(length)
+                try beginPayload(length)
             }
         case .mask(let missing):
             mask = mask << 8 | UInt32(byte)
@@ -96,7 +96,7 @@ public struct WebSocketParser: Sendable {
         }
     }
 
-    private mutating func begin(_ byte: UInt8) throws(WebSocketError) {
+    private mutating func parseFirstByte(_ byte: UInt8) throws(WebSocketError) {
         // §5.2: reserved bits belong to extensions, and none is negotiated.
         guard byte & 0x70 == 0, let opcode = WebSocketOpcode(rawValue: byte & 0x0F) else { throw .protocolViolation }
         isFinal = byte & 0x80 != 0
@@ -109,7 +109,7 @@ public struct WebSocketParser: Sendable {
             textValidator = UTF8Validator()
         }
         self.opcode = opcode
-        stage = .length
+        stage = .lengthByte
     }
 
     private mutating func beginExtendedLength(_ width: Int) throws(WebSocketError) {
@@ -118,7 +118,7 @@ public struct WebSocketParser: Sendable {
         stage = .extendedLength(width: width, missing: width)
     }
 
-    private mutating func admit(_ length: UInt64) throws(WebSocketError) {
+    private mutating func beginPayload(_ length: UInt64) throws(WebSocketError) {
         self.length = length
         if !opcode.isControl {
             guard length <= UInt64(limit - message.count) else { throw .messageTooLarge }
@@ -129,13 +129,13 @@ public struct WebSocketParser: Sendable {
 
     // MARK: Payload
 
-    private mutating func takePayload(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) {
+    private mutating func parsePayload(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) {
         let count = min(Int(length), input.count - position)
         let isText = !opcode.isControl && kind == .text
         for index in position..<position + count {
             let byte = input[index] ^ UInt8(mask >> 24)
             mask = mask << 8 | mask >> 24
-            if isText, !textValidator.accepts(byte) { throw .invalidText }
+            if isText, !textValidator.validateNext(byte) { throw .invalidText }
             if opcode.isControl { controlPayload.append(byte) } else { message.append(byte) }
         }
         position += count
@@ -143,14 +143,14 @@ public struct WebSocketParser: Sendable {
     }
 
     private mutating func endFrame() throws(WebSocketError) -> Event {
-        stage = .first
+        stage = .firstByte
         guard opcode.isControl else { return try endDataFrame() }
         let payload = controlPayload
         controlPayload = []
         switch opcode {
         case .ping: return .ping(payload)
         case .pong: return .pong
-        default: return .close(try Self.closeCode(payload))
+        default: return .close(try Self.parseCloseCode(payload))
         }
     }
 
@@ -163,14 +163,14 @@ public struct WebSocketParser: Sendable {
     }
 
     /// Returns the code of a Close frame, whose payload is empty, or a code and a reason in UTF-8 (§5.5.1).
-    private static func closeCode(_ payload: [UInt8]) throws(WebSocketError) -> WebSocketCloseCode? {
+    private static func parseCloseCode(_ payload: [UInt8]) throws(WebSocketError) -> WebSocketCloseCode? {
         if payload.isEmpty { return nil }
         guard payload.count >= 2 else { throw .protocolViolation }
         let code = WebSocketCloseCode(rawValue: UInt16(payload[0]) << 8 | UInt16(payload[1]))
         guard code.isAllowedInFrame else { throw .protocolViolation }
-        var reason = UTF8Validator()
-        for byte in payload[2...] where !reason.accepts(byte) { throw .invalidText }
-        guard reason.isComplete else { throw .invalidText }
+        var reasonValidator = UTF8Validator()
+        for byte in payload[2...] where !reasonValidator.validateNext(byte) { throw .invalidText }
+        guard reasonValidator.isComplete else { throw .invalidText }
         return code
     }
 }

@@ -23,7 +23,7 @@ public enum WebSocketWriter {
     /// - Parameters:
     ///   - code: nil omits the code too.
     ///   - mask: as for `frame`.
-    public static func close(_ code: WebSocketCloseCode?, mask: UInt32? = nil) -> [UInt8] {
+    public static func closeFrame(_ code: WebSocketCloseCode?, mask: UInt32? = nil) -> [UInt8] {
         frame(.close, code.map { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] } ?? [], mask: mask)
     }
 

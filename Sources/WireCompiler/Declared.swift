@@ -4,7 +4,8 @@ import JSON
 struct DeclarationLine {
     private var words: ArraySlice<String> = []
     private(set) var json: JSONValue?
-    private(set) var text = ""
+    /// The sentence; empty without one.
+    private(set) var sentence = ""
     private let error: (String) -> WireError
 
     init(_ line: String, _ error: @escaping (String) -> WireError) throws(WireError) {
@@ -19,7 +20,7 @@ struct DeclarationLine {
                 continue
             }
             if depth == 0, word.isEmpty, character == "|", !isQuoted {
-                text = String(rest.drop { $0 == " " })
+                sentence = String(rest.drop { $0 == " " })
                 break
             }
             word.append(character)

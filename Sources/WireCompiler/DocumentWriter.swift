@@ -14,11 +14,12 @@ public struct DocumentWriter {
     public init(_ files: [WireFile], frame: JSONValue) {
         self.files = files
         self.frame = frame
-        let all = files.flatMap(\.records)
-        records = Dictionary(all.map { ($0.name, $0) }) { first, _ in first }
+        let allRecords = files.flatMap(\.records)
+        records = Dictionary(allRecords.map { ($0.name, $0) }) { first, _ in first }
         let frameSchemas = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
         publishedNames = Set(
-            all.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name) + frameSchemas)
+            allRecords.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name)
+                + frameSchemas)
         scalars = Dictionary(
             files.flatMap { file in file.scalars.flatMap { scalar in scalar.names.map { ($0, scalar.json) } } }
         ) { first, _ in first }
@@ -32,7 +33,7 @@ public struct DocumentWriter {
         let operations = files.flatMap(\.operations)
         for operation in operations {
             var methods = paths[operation.path]?.objectValue ?? JSONObject()
-            methods[operation.method.lowercased()] = try path(operation)
+            methods[operation.method.lowercased()] = try operationObject(operation)
             paths[operation.path] = .object(methods)
         }
         var components = document["components"]?.objectValue ?? JSONObject()
@@ -42,7 +43,7 @@ public struct DocumentWriter {
             for record in file.records where record.role != .parameters && !record.isUnpublished {
                 schemas[record.name] = try schema(record)
                 if aiAnswers.contains(record.name) {
-                    schemas["Executed" + record.name] = try schema(withExecution(record))
+                    schemas["Executed" + record.name] = try schema(executedRecord(of: record))
                 }
             }
             for schema in file.schemas {
@@ -51,7 +52,7 @@ public struct DocumentWriter {
         }
         for operation in operations {
             if let item = Self.argument(of: operation.answer ?? "", "Page") {
-                schemas["PageOf" + item] = page(of: item)
+                schemas["PageOf" + item] = pageSchema(of: item)
             }
         }
         components["schemas"] = .object(schemas)
@@ -84,7 +85,7 @@ extension DocumentWriter {
     }
 
     /// Returns the record of an AI operation's response to a request with an execution option.
-    private func withExecution(_ record: Record) -> Record {
+    private func executedRecord(of record: Record) -> Record {
         let text = "The record of how the answer was produced."
         var executed = Record(
             role: .response, name: "Executed" + record.name,
@@ -140,17 +141,17 @@ extension DocumentWriter {
                 schema = schema.with(["minimum": low, "maximum": high])
             } else {
                 if range.lowerBound > 0 { schema = schema.with(["minLength": low]) }
-                schema = schema.with(["maxLength": high, "pattern": Self.withoutNUL])
+                schema = schema.with(["maxLength": high, "pattern": Self.nulFreePattern])
             }
         } else if type.base == "String", role != .response, field.reader == nil, field.keywords?["enum"] == nil {
-            schema = schema.with(["pattern": Self.withoutNUL])
+            schema = schema.with(["pattern": Self.nulFreePattern])
         }
         if let reader = field.reader, reader.hasPrefix("name("), let length = Int64(reader.dropFirst(5).dropLast()) {
-            schema = schema.with(["minLength": 1, "maxLength": .integer(length), "pattern": Self.name])
+            schema = schema.with(["minLength": 1, "maxLength": .integer(length), "pattern": Self.namePattern])
         }
         schema = schema.with(field.keywords)
-        if type.isOptional && role != .parameters || type.isPatch || field.isLenient && role == .request {
-            schema = schema.orNull
+        if type.isOptional && role != .parameters || type.isPatch || field.treatsNullAsAbsent && role == .request {
+            schema = schema.nullableSchema
         }
         if role != .response, let value = field.fallback.flatMap(Self.json(ofSwift:)) {
             schema = schema.with(["default": value])
@@ -175,7 +176,7 @@ extension DocumentWriter {
         return scalar
     }
 
-    private func page(of item: String) -> JSONValue {
+    private func pageSchema(of item: String) -> JSONValue {
         [
             "type": "object", "description": .string("One page of a list of `\(item)`."),
             "required": ["items", "total", "limit", "offset"],
@@ -218,11 +219,11 @@ extension DocumentWriter {
         return String(type.dropFirst(generic.count + 1).dropLast())
     }
 
-    /// The pattern of text without NUL, which PostgreSQL can store.
-    private static let withoutNUL: JSONValue = "^[^\\u0000]*$"
+    /// The pattern of text that PostgreSQL can store: without NUL.
+    private static let nulFreePattern: JSONValue = "^[^\\u0000]*$"
     /// The pattern of a name that `FieldReader.name` accepts: without control characters and direction marks, and not
     /// blank.
-    private static let name: JSONValue = {
+    private static let namePattern: JSONValue = {
         let hidden = "\\u0000-\\u001F\\u007F-\\u009F\\u2028-\\u202E\\u2066-\\u2069"
         return .string("^[^\(hidden)]*[^\\s\(hidden)][^\(hidden)]*$")
     }()
@@ -231,25 +232,26 @@ extension DocumentWriter {
 // MARK: Operations
 
 extension DocumentWriter {
-    private func path(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
-        var path: JSONObject = [
+    /// Returns the operation object of OpenAPI.
+    private func operationObject(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
+        var object: JSONObject = [
             "operationId": .string(operation.id), "tags": [.string(operation.tag)],
             "summary": .string(operation.summary),
             "description": .string(
-                [operation.description, operation.closing].filter { !$0.isEmpty }.joined(separator: "\n\n")),
+                [operation.description, operation.closingParagraphs].filter { !$0.isEmpty }.joined(separator: "\n\n")),
             "security": .array(security(operation.access)),
         ]
         let parameters = try parameters(operation)
-        if !parameters.isEmpty { path["parameters"] = .array(parameters) }
+        if !parameters.isEmpty { object["parameters"] = .array(parameters) }
         if let body = operation.body {
             let isOptional = operation.isBodyOptional || body.hasSuffix("?")
             let type = body.hasSuffix("?") ? String(body.dropLast()) : body
-            path["requestBody"] = [
+            object["requestBody"] = [
                 "required": .bool(!isOptional), "content": try content(type, operation.overrides["body"], .request),
             ]
         }
-        path["responses"] = try responses(operation)
-        return .object(path)
+        object["responses"] = try responses(operation)
+        return .object(object)
     }
 
     private func security(_ access: OperationDeclaration.Access) -> [JSONValue] {
@@ -263,10 +265,10 @@ extension DocumentWriter {
     private func parameters(_ operation: OperationDeclaration) throws(UnknownType) -> [JSONValue] {
         var parameters: [JSONValue] = []
         if let type = operation.parameters {
-            let inner = Self.argument(of: type, "AIEnvelope")
-            guard let record = records[inner ?? type] else { throw UnknownType(name: type) }
+            let envelopedType = Self.argument(of: type, "AIEnvelope")
+            guard let record = records[envelopedType ?? type] else { throw UnknownType(name: type) }
             for (field, _) in try fields(of: record) { parameters.append(try parameter(field, operation)) }
-            if inner != nil {
+            if envelopedType != nil {
                 guard let options = records["ExecutionOptions"] else { throw UnknownType(name: "ExecutionOptions") }
                 for (field, _) in try fields(of: options) where !field.flags.contains(.bodyOnly) {
                     parameters.append(try parameter(field, operation))
@@ -303,16 +305,17 @@ extension DocumentWriter {
     }
 
     private func responses(_ operation: OperationDeclaration) throws(UnknownType) -> JSONValue {
-        var success: JSONObject = ["description": .string(operation.outcome ?? defaultOutcome(operation))]
+        let description = operation.successDescription ?? defaultSuccessDescription(operation)
+        var success: JSONObject = ["description": .string(description)]
         success["headers"] = .object(
-            headers(operation).reduce(into: JSONObject()) {
+            responseHeaderNames(operation).reduce(into: JSONObject()) {
                 $0[$1] = ["$ref": .string("#/components/headers/" + $1)]
             })
         if let answer = operation.answer {
             success["content"] = try content(answer, operation.overrides["answer"], .response)
         }
         var responses: JSONObject = [String(operation.successStatus): .object(success)]
-        for status in errors(operation) {
+        for status in errorStatuses(operation) {
             responses[status] =
                 operation.overrides["response " + status]
                 ?? Self.errorResponses[status].map { ["$ref": .string("#/components/responses/" + $0)] }
@@ -322,15 +325,15 @@ extension DocumentWriter {
 
     /// Returns the statuses of an operation's errors: those that follow from its other clauses, and those that it
     /// declares.
-    private func errors(_ operation: OperationDeclaration) -> [String] {
-        var errors = ["400", "500", "503"] + operation.errors
-        if operation.tier != "exempt" { errors.append("429") }
-        if operation.access == .bearer { errors.append("401") }
-        if operation.body != nil, operation.body != "Bytes" { errors += ["413", "415"] }
-        return errors.sorted()
+    private func errorStatuses(_ operation: OperationDeclaration) -> [String] {
+        var statuses = ["400", "500", "503"] + operation.errors
+        if operation.tier != "exempt" { statuses.append("429") }
+        if operation.access == .bearer { statuses.append("401") }
+        if operation.body != nil, operation.body != "Bytes" { statuses += ["413", "415"] }
+        return statuses.sorted()
     }
 
-    private func headers(_ operation: OperationDeclaration) -> [String] {
+    private func responseHeaderNames(_ operation: OperationDeclaration) -> [String] {
         var names: [String] = []
         if operation.headers.contains("IdempotencyKey") { names.append("Idempotent-Replay") }
         if operation.tier != "exempt" { names += ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] }
@@ -339,7 +342,7 @@ extension DocumentWriter {
         return names
     }
 
-    private func defaultOutcome(_ operation: OperationDeclaration) -> String {
+    private func defaultSuccessDescription(_ operation: OperationDeclaration) -> String {
         switch (operation.successStatus, operation.method) {
         case (201, _): "The resource was created. The response body has it."
         case (204, _): "The change was made. The response has no body."

@@ -15,8 +15,8 @@ extension JSONValue {
         return .object(object)
     }
 
-    /// The schema that also allows null. The default of a referenced schema stays beside the alternatives.
-    var orNull: JSONValue {
+    /// This schema with null as a further value. A default beside a reference stays beside the alternatives.
+    var nullableSchema: JSONValue {
         guard case .object(var object) = self else { return self }
         guard let type = object["type"] else {
             let fallback = object["default"]
@@ -30,7 +30,8 @@ extension JSONValue {
         return .object(object)
     }
 
-    /// Returns the JSON text, indented by two spaces for each level. A value is on one line if it fits or is flat.
+    /// Returns the JSON text, indented by two spaces for each level. A value is on one line if it fits in 100 columns,
+    /// or if it is an object of flat members or an array of scalars.
     func indentedText(indent: String = "") -> String {
         let singleLine = singleLineText
         switch self {
@@ -57,7 +58,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether the value has at most one level of scalars, and an object at most one member.
+    /// Whether the value is a scalar, an array of scalars, or an object with at most one member, a scalar.
     private var isFlat: Bool {
         switch self {
         case .object(let object): object.count <= 1 && object.members.allSatisfy { $0.value.isScalar }

@@ -10,12 +10,12 @@ public struct SwiftWriter {
         ]
         if !file.operations.isEmpty {
             writer.block("extension API") { writer in
-                for operation in file.operations { writer.endpoint(operation) }
+                for operation in file.operations { writer.writeEndpoint(operation) }
             }
         }
         for record in file.records where !record.isHandwritten {
-            if record.role == .parameters { writer.parameters(record) } else { writer.object(record) }
-            if let question = record.question { writer.request(record, asking: question) }
+            if record.role == .parameters { writer.writeParameters(record) } else { writer.writeObject(record) }
+            if let question = record.questionType { writer.writeQuestionConversions(record, question) }
         }
         return writer.lines.joined(separator: "\n")
     }
@@ -44,7 +44,7 @@ public struct SwiftWriter {
             writer.add("public static let all: [DeclaredBounds] = [")
             for record in files.flatMap(\.records) {
                 for case .field(let field) in record.members {
-                    guard let bounds = field.type.bounds, let range = field.type.range,
+                    guard let bounds = field.type.boundsExpression, let range = field.type.range,
                         bounds.contains(where: \.isLetter)
                     else { continue }
                     let place = "\"\(record.name).\(field.names[0])\""
@@ -82,7 +82,7 @@ public struct SwiftWriter {
 // MARK: Operations
 
 extension SwiftWriter {
-    private mutating func endpoint(_ operation: OperationDeclaration) {
+    private mutating func writeEndpoint(_ operation: OperationDeclaration) {
         var terms = [
             "\"\(operation.id)\"", ".\(operation.method.lowercased())", "\"\(operation.path)\"",
             "tag: .\(operation.tag)",
@@ -104,9 +104,9 @@ extension SwiftWriter {
 // MARK: Bodies
 
 extension SwiftWriter {
-    private mutating func object(_ record: Record) {
-        if record.isExtension { return extend(record) }
-        type(record, conforming: "Hashable, WireObject, WireMembers") { writer in
+    private mutating func writeObject(_ record: Record) {
+        if record.isExtension { return writeExtension(record) }
+        writeType(record, conforming: "Hashable, WireObject, WireMembers") { writer in
             writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
                 if let (names, message) = record.refusal {
                     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -122,12 +122,12 @@ extension SwiftWriter {
                 }
                 if record.isChecked { writer.add("try check()") }
             }
-            writer.encoder(record)
+            writer.writeEncoder(record)
         }
     }
 
     /// Writes the conversions between a request and its question to the AI.
-    private mutating func request(_ record: Record, asking question: String) {
+    private mutating func writeQuestionConversions(_ record: Record, _ question: String) {
         let properties: [String] = record.members.compactMap { member in
             if case .field(let field) = member, field.fallback == nil { field.property } else { nil }
         }
@@ -141,7 +141,7 @@ extension SwiftWriter {
     }
 
     /// Writes the decoder and encoder of a type that another module declares.
-    private mutating func extend(_ record: Record) {
+    private mutating func writeExtension(_ record: Record) {
         block("extension \(record.name): WireObject, WireMembers") { writer in
             writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
                 let arguments = record.members.compactMap { member in
@@ -150,11 +150,11 @@ extension SwiftWriter {
                 writer.add("self.init(")
                 writer.add("    " + arguments.joined(separator: ",\n\(writer.indentation)    ") + ")")
             }
-            writer.encoder(record)
+            writer.writeEncoder(record)
         }
     }
 
-    private mutating func encoder(_ record: Record) {
+    private mutating func writeEncoder(_ record: Record) {
         block("public func writeMembers(to json: inout JSONWriter)") { writer in
             for member in record.members {
                 switch member {
@@ -167,7 +167,7 @@ extension SwiftWriter {
     }
 
     /// Writes a type with its properties and its initialiser.
-    private mutating func type(
+    private mutating func writeType(
         _ record: Record, conforming conformances: String, _ body: (inout SwiftWriter) -> Void
     ) {
         add("/// \(record.description)")
@@ -181,9 +181,9 @@ extension SwiftWriter {
                     terms.append(("\(property): \(type)\(initial)", property))
                 case .field(let field) where !field.flags.contains(.computed):
                     writer.add("/// \(field.description)")
-                    writer.add("public var \(field.property): \(field.type.swift)")
+                    writer.add("public var \(field.property): \(field.type.swiftType)")
                     let initial = field.initialiserDefault(record.role).map { " = \($0)" } ?? ""
-                    terms.append(("\(field.property): \(field.type.swift)\(initial)", field.property))
+                    terms.append(("\(field.property): \(field.type.swiftType)\(initial)", field.property))
                 default: break
                 }
             }
@@ -215,7 +215,7 @@ extension Field {
                 type.isOptional ? "optional" + method.prefix(1).uppercased() + method.dropFirst() : String(method)
             return "fields.\(verb)(\"\(name)\"" + (arguments == ")" ? "" : ", ") + arguments
         }
-        if let bounds = type.bounds {
+        if let bounds = type.boundsExpression {
             switch type.base {
             case "Secret" where type.isOptional: return "fields.optionalText(\"\(name)\", \(bounds)).map { Secret($0) }"
             case "Secret": return "fields.secret(\"\(name)\", \(bounds))"
@@ -228,7 +228,7 @@ extension Field {
         if type.isPatch { return "fields.patch(\"\(name)\")" }
         if type.isOptional { return "fields.optional(\"\(name)\")" }
         guard let fallback else { return "fields.required(\"\(name)\")" }
-        return isLenient
+        return treatsNullAsAbsent
             ? "fields.optional(\"\(name)\") ?? \(fallback)" : "fields.defaulted(\"\(name)\", to: \(fallback))"
     }
 
@@ -244,8 +244,8 @@ extension Field {
 // MARK: Parameters
 
 extension SwiftWriter {
-    private mutating func parameters(_ record: Record) {
-        type(record, conforming: "Hashable, WireParameters") { writer in
+    private mutating func writeParameters(_ record: Record) {
+        writeType(record, conforming: "Hashable, WireParameters") { writer in
             writer.block("public init(_ parameters: ParameterReader) throws(InvalidInput)") { writer in
                 for member in record.members {
                     switch member {

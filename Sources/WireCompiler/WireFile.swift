@@ -7,8 +7,8 @@ public struct WireFile {
     public var tag: String?
     /// Whether the responses of its operations contain the ID of their trace.
     public var isTraced = false
-    /// The last paragraphs of the description of each of its operations.
-    public var closing = ""
+    /// The paragraphs that end the description of each of its operations.
+    public var closingParagraphs = ""
     public var operations: [OperationDeclaration] = []
     public var records: [Record] = []
     public var schemas: [Schema] = []
@@ -47,15 +47,15 @@ public struct OperationDeclaration {
     public var tag = ""
     /// Whether its responses contain the ID of their trace.
     public var isTraced = false
-    /// The last paragraphs of its description, which all operations of its file share.
-    public var closing = ""
+    /// The paragraphs at the end of its description that all operations of its file share.
+    public var closingParagraphs = ""
     /// The Swift name of the AI operation that it starts; nil for other operations.
     public var aiOperation: String?
     /// Parts of the document that do not follow from other clauses, by `answer`, `body`, `parameter NAME`, `response
     /// STATUS`.
     public var overrides: [String: JSONValue] = [:]
     /// The description of the success response; nil for the default one.
-    public var outcome: String?
+    public var successDescription: String?
 }
 
 /// A JSON object or a set of parameters: the body of a request or response, or the parameters of an operation.
@@ -82,7 +82,7 @@ public struct Record {
     /// Whether the document has no schema for it, but only its members where other records include them.
     public var isUnpublished = false
     /// The Swift type of the question to the AI that consists of the members without default; nil for other records.
-    public var question: String?
+    public var questionType: String?
     /// The names of members that are refused, and the message; nil if there are none.
     public var refusal: (names: [String], message: String)?
     /// Additional keywords of its schema.
@@ -108,7 +108,7 @@ public struct Field {
     /// The Swift expression that replaces an absent value.
     public var fallback: String?
     /// Whether null is treated like an absent value.
-    public var isLenient = false
+    public var treatsNullAsAbsent = false
     /// The Swift expression of the initialiser's default, if it differs from the decoder's.
     public var initialValue: String?
     /// The method of `FieldReader` that decodes it, with its arguments, such as `name(255)`.
@@ -142,13 +142,13 @@ public struct FieldType {
     public var base: String
     public var isOptional = false
     public var isPatch = false
-    /// The Swift expression of the bounds: of a text's length, or of a number.
-    public var bounds: String?
-    /// The bounds as numbers.
+    /// The Swift expression of the bounds of a text's length, or of a number.
+    public var boundsExpression: String?
+    /// The declared bounds as numbers.
     public var range: ClosedRange<Int>?
 
     /// The type with which the property is declared.
-    var swift: String { isPatch ? "Patch<\(base)>" : isOptional ? base + "?" : base }
+    var swiftType: String { isPatch ? "Patch<\(base)>" : isOptional ? base + "?" : base }
 }
 
 /// A schema of the document that is not a record: an enumeration, or alternatives.

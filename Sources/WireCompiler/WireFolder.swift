@@ -28,7 +28,7 @@ public struct WireFolder {
     public func document() throws -> String { try DocumentWriter(files, frame: frame).document() }
 
     /// Returns the Swift sources by file name.
-    public func swift() -> [String: String] {
+    public func swiftSources() -> [String: String] {
         var sources = ["Lists.wire.swift": SwiftWriter.lists(of: files)]
         for file in files { sources[file.name + ".wire.swift"] = SwiftWriter.source(of: file) }
         return sources

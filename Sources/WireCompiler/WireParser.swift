@@ -37,7 +37,7 @@ public struct WireParser {
         var parser = WireParser(name: name)
         for line in lines(of: text) {
             parser.line = line
-            if line.isIndented { try parser.member() } else { try parser.declaration() }
+            if line.isIndented { try parser.parseMember() } else { try parser.parseDeclaration() }
         }
         return parser.file
     }
@@ -69,36 +69,38 @@ public struct WireParser {
 // MARK: Declarations
 
 extension WireParser {
-    private mutating func declaration() throws(WireError) {
-        var part = try DeclarationLine(line.text, error)
-        let word = try part.next("a declaration")
+    private mutating func parseDeclaration() throws(WireError) {
+        var parts = try DeclarationLine(line.text, error)
+        let word = try parts.next("a declaration")
         switch word {
         case "tag":
-            file.tag = try part.next("the tag")
-            if let modifier = part.nextIfPresent() {
+            file.tag = try parts.next("the tag")
+            if let modifier = parts.nextIfPresent() {
                 guard modifier == "traced" else { throw error("\(modifier) is no modifier of a tag: traced") }
                 file.isTraced = true
             }
         case "scalar":
             var names: [String] = []
-            while let name = part.nextIfPresent() { names.append(name) }
-            guard let json = part.json else { throw error("a scalar needs its schema, such as {\"type\": \"string\"}") }
+            while let name = parts.nextIfPresent() { names.append(name) }
+            guard let json = parts.json else {
+                throw error("a scalar needs its schema, such as {\"type\": \"string\"}")
+            }
             file.scalars.append(Scalar(names: names, json: json))
         case "schema":
-            guard let json = part.json else { throw error("a schema needs its JSON") }
-            file.schemas.append(Schema(name: try part.next("a name"), json: json, description: part.text))
-        case "enum": try enumeration(&part)
+            guard let json = parts.json else { throw error("a schema needs its JSON") }
+            file.schemas.append(Schema(name: try parts.next("a name"), json: json, description: parts.sentence))
+        case "enum": try parseEnumeration(&parts)
         case "request", "response", "parameters":
             guard let role = Record.Role(rawValue: word) else { return }
-            var record = Record(role: role, name: try part.next("a name"), description: part.text)
-            while let modifier = part.nextIfPresent() {
+            var record = Record(role: role, name: try parts.next("a name"), description: parts.sentence)
+            while let modifier = parts.nextIfPresent() {
                 switch modifier {
                 case "by":
-                    record.isHandwritten = part.nextIfPresent() == "hand"
+                    record.isHandwritten = parts.nextIfPresent() == "hand"
                     if !record.isHandwritten { throw error("by is followed by hand") }
                 case "extends": record.isExtension = true
                 case "checked": record.isChecked = true
-                case "asks": record.question = try part.next("the type of a question")
+                case "asks": record.questionType = try parts.next("the type of a question")
                 case "unpublished": record.isUnpublished = true
                 default:
                     throw error("\(modifier) is no modifier of a record: by hand, asks, checked, extends, unpublished")
@@ -106,13 +108,13 @@ extension WireParser {
             }
             file.records.append(record)
         case "operation":
-            let id = try part.next("an operation's id")
+            let id = try parts.next("an operation's id")
             guard id.hasSuffix(":") else { throw error("an operation's id is followed by a colon") }
             file.operations.append(
                 OperationDeclaration(
-                    id: String(id.dropLast()), method: try part.next("a method"), path: try part.next("a path"),
-                    summary: part.text, tag: file.tag ?? "", isTraced: file.isTraced,
-                    closing: file.closing))
+                    id: String(id.dropLast()), method: try parts.next("a method"), path: try parts.next("a path"),
+                    summary: parts.sentence, tag: file.tag ?? "", isTraced: file.isTraced,
+                    closingParagraphs: file.closingParagraphs))
             if file.tag == nil { throw error("a file with operations begins with its tag, such as: tag nags") }
         default:
             throw error(
@@ -123,10 +125,10 @@ extension WireParser {
 
     /// Parses an enumeration. `enum NagStatus: open completed` is a schema; with `unpublished` its values are written
     /// wherever the type is used. `enum A as B.C: x y` has another name in Swift.
-    private mutating func enumeration(_ part: inout DeclarationLine) throws(WireError) {
+    private mutating func parseEnumeration(_ parts: inout DeclarationLine) throws(WireError) {
         var head: [String] = []
         while head.last?.hasSuffix(":") != true {
-            guard let word = part.nextIfPresent() else { throw error("an enumeration's name is followed by a colon") }
+            guard let word = parts.nextIfPresent() else { throw error("an enumeration's name is followed by a colon") }
             head.append(word)
         }
         head[head.count - 1].removeLast()
@@ -136,21 +138,21 @@ extension WireParser {
             throw error("an enumeration has a name, and its Swift name if that is another one: A as B.C")
         }
         var values: [String] = []
-        while let value = part.nextIfPresent() { values.append(value) }
+        while let value = parts.nextIfPresent() { values.append(value) }
         file.enumerations.append(Enumeration(swiftName: head[head.count - 1], values: values))
         let json: JSONValue = ["type": "string", "enum": .array(values.map(JSONValue.string))]
         if isUnpublished {
             file.scalars.append(Scalar(names: [name], json: json))
         } else {
-            file.schemas.append(Schema(name: name, json: json, description: part.text))
+            file.schemas.append(Schema(name: name, json: json, description: parts.sentence))
         }
     }
 
-    private mutating func member() throws(WireError) {
+    private mutating func parseMember() throws(WireError) {
         switch scope {
-        case .operation: return try clause()
+        case .operation: return try parseClause()
         case .tag:
-            file.closing = try paragraph(after: file.closing)
+            file.closingParagraphs = try appendingParagraph(to: file.closingParagraphs)
             return
         case .record: break
         }
@@ -160,67 +162,67 @@ extension WireParser {
             return
         }
         if line.text.hasPrefix("...") {
-            file.records[last].members.append(try include(String(line.text.dropFirst(3))))
+            file.records[last].members.append(try parseInclude(String(line.text.dropFirst(3))))
             return
         }
         if line.text.hasPrefix("refuses ") {
-            var part = try DeclarationLine(String(line.text.dropFirst(8)), error)
+            var parts = try DeclarationLine(String(line.text.dropFirst(8)), error)
             var names: [String] = []
-            while let name = part.nextIfPresent() { names.append(name) }
-            file.records[last].refusal = (names, part.text)
+            while let name = parts.nextIfPresent() { names.append(name) }
+            file.records[last].refusal = (names, parts.sentence)
             return
         }
-        file.records[last].members.append(.field(try field(of: file.records[last].role)))
+        file.records[last].members.append(.field(try parseField(of: file.records[last].role)))
     }
 
-    private func include(_ text: String) throws(WireError) -> Member {
-        var part = try DeclarationLine(text, error)
-        let first = try part.next("a property or a record")
+    private func parseInclude(_ text: String) throws(WireError) -> Member {
+        var parts = try DeclarationLine(text, error)
+        let first = try parts.next("a property or a record")
         guard first.hasSuffix(":") else { return .include(property: nil, type: first, fallback: nil) }
-        let type = try part.next("a record")
-        let fallback = part.nextIfPresent() == "=" ? try part.next("a default") : nil
+        let type = try parts.next("a record")
+        let fallback = parts.nextIfPresent() == "=" ? try parts.next("a default") : nil
         return .include(property: String(first.dropLast()), type: type, fallback: fallback)
     }
 
     /// Returns `text` with a paragraph appended: `| Submits an excuse for an open nag.`
-    private func paragraph(after text: String) throws(WireError) -> String {
+    private func appendingParagraph(to text: String) throws(WireError) -> String {
         guard line.text.hasPrefix("|") else { throw error("a paragraph begins with |") }
         return text + (text.isEmpty ? "" : "\n\n") + line.text.dropFirst().drop { $0 == " " }
     }
 
-    private mutating func clause() throws(WireError) {
+    private mutating func parseClause() throws(WireError) {
         let last = file.operations.count - 1
         if line.text.hasPrefix("|") {
-            file.operations[last].description = try paragraph(after: file.operations[last].description)
+            file.operations[last].description = try appendingParagraph(to: file.operations[last].description)
             return
         }
-        var part = try DeclarationLine(line.text, error)
-        let word = try part.next("a clause")
+        var parts = try DeclarationLine(line.text, error)
+        let word = try parts.next("a clause")
         var operation = file.operations[last]
         switch word {
-        case "parameters:": operation.parameters = try part.next("a type")
+        case "parameters:": operation.parameters = try parts.next("a type")
         case "body:":
-            operation.body = try part.next("a type")
-            operation.isBodyOptional = part.nextIfPresent() == "optional"
-            operation.overrides["body"] = part.json
+            operation.body = try parts.next("a type")
+            operation.isBodyOptional = parts.nextIfPresent() == "optional"
+            operation.overrides["body"] = parts.json
         case "answer:":
-            guard let status = Int(try part.next("a status")) else { throw error("an answer begins with its status") }
+            guard let status = Int(try parts.next("a status")) else { throw error("an answer begins with its status") }
             operation.successStatus = status
-            operation.answer = part.nextIfPresent()
-            operation.overrides["answer"] = part.json
-            if !part.text.isEmpty { operation.outcome = part.text }
+            operation.answer = parts.nextIfPresent()
+            operation.overrides["answer"] = parts.json
+            if !parts.sentence.isEmpty { operation.successDescription = parts.sentence }
         case "access:":
-            guard let access = OperationDeclaration.Access(rawValue: try part.next("bearer, open or optional")) else {
+            guard let access = OperationDeclaration.Access(rawValue: try parts.next("bearer, open or optional")) else {
                 throw error("access is bearer, open or optional")
             }
             operation.access = access
-        case "ai:": operation.aiOperation = try part.next("an AI operation")
-        case "tier:": operation.tier = try part.next("a tier")
-        case "limit:": operation.bodyLimit = try part.next("an expression")
-        case "errors:": while let status = part.nextIfPresent() { operation.errors.append(status) }
-        case "headers:": while let header = part.nextIfPresent() { operation.headers.append(header) }
+        case "ai:": operation.aiOperation = try parts.next("an AI operation")
+        case "tier:": operation.tier = try parts.next("a tier")
+        case "limit:": operation.bodyLimit = try parts.next("an expression")
+        case "errors:": while let status = parts.nextIfPresent() { operation.errors.append(status) }
+        case "headers:": while let header = parts.nextIfPresent() { operation.headers.append(header) }
         case "parameter:", "response:":
-            operation.overrides[word.dropLast() + " " + (try part.next("a name"))] = part.json
+            operation.overrides[word.dropLast() + " " + (try parts.next("a name"))] = parts.json
         default: throw error("\(word) is no clause of an operation")
         }
         file.operations[last] = operation
@@ -230,61 +232,61 @@ extension WireParser {
 // MARK: Fields
 
 extension WireParser {
-    private func field(of role: Record.Role) throws(WireError) -> Field {
-        var part = try DeclarationLine(line.text, error)
-        var names = try part.next("a name")
+    private func parseField(of role: Record.Role) throws(WireError) -> Field {
+        var parts = try DeclarationLine(line.text, error)
+        var names = try parts.next("a name")
         var property: String?
         if !names.hasSuffix(":") {
-            guard part.nextIfPresent() == "as" else { throw error("a field's name is followed by a colon or by as") }
-            property = try part.next("the property's name")
+            guard parts.nextIfPresent() == "as" else { throw error("a field's name is followed by a colon or by as") }
+            property = try parts.next("the property's name")
         }
         if property == nil { names.removeLast() } else { property?.removeLast() }
         let wireNames = names.split(separator: "/").map(String.init)
         guard let wireName = wireNames.first else { throw error("a field needs a name") }
-        var type = part.nextIfPresent()
+        var type = parts.nextIfPresent()
         var isInPath = false
         if role == .parameters {
             isInPath = type == "path"
             guard isInPath || type == "query" else { throw error("a parameter is in the path or in the query") }
-            type = part.nextIfPresent()
+            type = parts.nextIfPresent()
         }
         var field = Field(
             names: wireNames, property: property ?? Self.camelCase(wireName), isInPath: isInPath,
-            type: try fieldType(type ?? "JSONValue"), description: part.text)
-        field.keywords = part.json
-        while let option = part.nextIfPresent() {
+            type: try parseFieldType(type ?? "JSONValue"), description: parts.sentence)
+        field.keywords = parts.json
+        while let option = parts.nextIfPresent() {
             switch option {
             case "=", "?=":
-                field.fallback = try part.next("a default")
-                field.isLenient = option == "?="
-            case "init": field.initialValue = try part.next("a default")
-            case "by": field.reader = try part.next("a reader")
+                field.fallback = try parts.next("a default")
+                field.treatsNullAsAbsent = option == "?="
+            case "init": field.initialValue = try parts.next("a default")
+            case "by": field.reader = try parts.next("a reader")
             default:
                 guard let flag = Field.Flag(rawValue: option) else { throw error("\(option) is no option of a field") }
                 field.flags.insert(flag)
             }
         }
-        if field.type.bounds != nil, field.fallback != nil, !field.type.isOptional {
+        if field.type.boundsExpression != nil, field.fallback != nil, !field.type.isOptional {
             throw error("a field with bounds and a default is optional: \(wireName): Type(bounds)?")
         }
         return field
     }
 
-    private func fieldType(_ text: String) throws(WireError) -> FieldType {
+    private func parseFieldType(_ text: String) throws(WireError) -> FieldType {
         var type = FieldType(base: text)
         if type.base.hasSuffix("?") {
             type.base.removeLast()
             type.isOptional = true
         }
         if type.base.hasSuffix(")"), let open = type.base.lastIndex(of: "(") {
-            let inner = type.base[type.base.index(after: open)...].dropLast()
-            let parts = inner.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-            let numbers = (parts.last ?? "").replacing("_", with: "").split(separator: ".").compactMap { Int($0) }
+            let bounds = type.base[type.base.index(after: open)...].dropLast()
+            let terms = bounds.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+            let numbers = (terms.last ?? "").replacing("_", with: "").split(separator: ".").compactMap { Int($0) }
             guard numbers.count == 2, numbers[0] <= numbers[1] else {
                 throw error(
                     "bounds are two numbers, such as (1...64), after a name where Swift has one: (Limit.text: 1...64)")
             }
-            type.bounds = String(parts[0])
+            type.boundsExpression = String(terms[0])
             type.range = numbers[0]...numbers[1]
             type.base = String(type.base[..<open])
         }

@@ -3,12 +3,13 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz admin`: creates, lists and revokes administrators, and deletes data that has passed its retention.
+/// `nagz admin`: manages administrators and accounts, deletes data that has passed its retention, and makes devices
+/// download their families again.
 enum AdminCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         do {
-            switch arguments.next() {
+            switch arguments.takeNext() {
             case "create": try await create(&arguments)
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
@@ -16,26 +17,26 @@ enum AdminCommand {
             case "purge": try await purge(&arguments)
             case "retention": try await retention(&arguments)
             case "resync": try await resync(&arguments)
-            case nil: throw Commands.missing("admin")
-            case let command?: throw Commands.unknown(["admin", command])
+            case nil: throw Commands.missingCommandError(in: "admin")
+            case let command?: throw Commands.unknownCommandError(["admin", command])
             }
         } catch let fault as Admins.Fault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
-            throw Stop(ofOwner: fault)
+            throw Stop(ownerDatabaseError: fault)
         }
     }
 
     private static func create(_ arguments: inout Arguments) async throws {
-        let email = try email(&arguments)
-        let isGenerated = arguments.flag("--generate")
+        let email = try takeEmail(&arguments)
+        let generatesPassword = arguments.takeFlag("--generate")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
+        let password = generatesPassword ? SystemRandomness().code(24) : try readPassword()
         let admin = try await Admins.create(
-            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email, password: password)
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), email: email, password: password)
         print("created the administrator \(admin.email)")
-        if isGenerated { print("password \(password)") }
+        if generatesPassword { print("password \(password)") }
     }
 
     private static func list(_ arguments: inout Arguments) async throws {
@@ -50,30 +51,31 @@ enum AdminCommand {
     }
 
     private static func revoke(_ arguments: inout Arguments) async throws {
-        let email = try email(&arguments)
+        let email = try takeEmail(&arguments)
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
+        try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), email: email)
         print("\(email) is no longer an administrator; all their sessions ended")
     }
 
     private static func resetPassword(_ arguments: inout Arguments) async throws {
-        let email = try email(&arguments)
+        let email = try takeEmail(&arguments)
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let code = try await Admins.makePasswordCode(
-            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), email: email)
         print("code \(code)")
         print("It works once, within 30 minutes: at /reset-password, or with POST /api/v1/auth/password-reset")
     }
 
     private static func purge(_ arguments: inout Arguments) async throws {
-        let days = try arguments.number("--after", in: AccountPurgeCommand.days) ?? AccountPurgeCommand.standardDays
-        let isDryRun = arguments.flag("--dry-run")
+        let days =
+            try arguments.takeNumber("--after", in: AccountPurgeCommand.allowedDays) ?? AccountPurgeCommand.standardDays
+        let isDryRun = arguments.takeFlag("--dry-run")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let count = try await AccountPurgeCommand.run(
-            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), days: days, isDryRun: isDryRun
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), days: days, isDryRun: isDryRun
         ) { user, deletedAt in
             print("\(user)  deleted \(deletedAt.rfc3339)")
         }
@@ -81,14 +83,14 @@ enum AdminCommand {
     }
 
     private static func retention(_ arguments: inout Arguments) async throws {
-        let isDryRun = arguments.flag("--dry-run")
+        let isDryRun = arguments.takeFlag("--dry-run")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let lines = try await RetentionCommand.run(databaseURL: url, isDryRun: isDryRun)
         for line in lines {
             let name = line.name + String(repeating: " ", count: max(1, 26 - line.name.count))
-            let due = "\(counted(line.due, "row")) \(isDryRun ? "due" : "deleted")"
-            print("\(name)\(counted(line.days, "day").padded(to: 11))\(due)")
+            let dueText = "\(counted(line.dueRows, "row")) \(isDryRun ? "due" : "deleted")"
+            print("\(name)\(counted(line.days, "day").padded(to: 11))\(dueText)")
         }
     }
 
@@ -99,12 +101,12 @@ enum AdminCommand {
         print("reset \(counted(count, "feed")): devices download their families and connections in full")
     }
 
-    private static func email(_ arguments: inout Arguments) throws -> String {
-        guard let email = try arguments.value("--email") else { throw Stop(.usage, "--email ADDRESS is required") }
+    private static func takeEmail(_ arguments: inout Arguments) throws -> String {
+        guard let email = try arguments.takeValue("--email") else { throw Stop(.usage, "--email ADDRESS is required") }
         return email
     }
 
-    /// Reads one line without echo.
+    /// Reads a line from standard input. On a terminal a prompt precedes it, and the terminal does not echo it.
     private static func readPassword() throws -> String {
         var settings = termios()
         let isTerminal = isatty(0) == 1 && tcgetattr(0, &settings) == 0

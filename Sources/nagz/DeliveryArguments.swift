@@ -6,39 +6,42 @@ import Server
 extension DeliveryOptions {
     init(_ given: GivenOptions) throws {
         self.init()
-        push = try Self.provider(given, Options.push, apns: true)
-        sms = try Self.provider(given, Options.sms, apns: false)
-        webPush = try Self.webPush(given)
+        push = try Self.readProvider(given, Options.push, allowsAPNs: true)
+        sms = try Self.readProvider(given, Options.sms, allowsAPNs: false)
+        webPush = try Self.readWebPush(given)
         passesTokens = try given[Options.pushTokens] ?? false
         serverName = try given[Options.publicURL].flatMap { URL(string: $0)?.host() }
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 
     @Sendable
-    static func networks(_ text: String) throws -> NetworkGuard {
+    static func parseNetworks(_ text: String) throws -> NetworkGuard {
         let blocks = text.split(separator: ",").map { (name: $0, block: NetworkBlock($0)) }
         if let invalid = blocks.first(where: { $0.block == nil }) {
-            throw Complaint("takes addresses and blocks such as 192.168.0.0/16, with commas; not “\(invalid.name)”")
+            throw OptionError("takes addresses and blocks such as 192.168.0.0/16, with commas; not “\(invalid.name)”")
         }
         return NetworkGuard(allowing: blocks.compactMap(\.block))
     }
 
-    /// Reads the provider of push or text messages.
-    private static func provider(_ given: GivenOptions, _ option: Option<String>, apns: Bool) throws -> Provider {
-        guard let value = given.given(option), value.text != "log" else { return .log }
-        if apns, value.text.hasPrefix("apns:") { return .apns(try self.apns(value, given)) }
+    /// Reads the provider of push or text messages; `.log` if the option was not given.
+    /// - Parameter allowsAPNs: whether the provider may be Apple's.
+    private static func readProvider(_ given: GivenOptions, _ option: Option<String>, allowsAPNs: Bool) throws
+        -> Provider
+    {
+        guard let value = given.value(of: option), value.text != "log" else { return .log }
+        if allowsAPNs, value.text.hasPrefix("apns:") { return .apns(try readAPNs(value, given)) }
         guard let secret = try given[Options.webhookSecret] else {
             throw Stop(
                 .configuration, "no secret for the webhook: set NAGZ_WEBHOOK_SECRET_FILE to a file with 32 characters")
         }
         guard let webhook = Webhook(url: value.text, secret: secret) else {
-            let others = apns ? "log, apns:KEY,TEAM,TOPIC" : "log"
-            throw value.stop(Complaint("takes \(others) or the http(s) URL of a webhook"))
+            let others = allowsAPNs ? "log, apns:KEY,TEAM,TOPIC" : "log"
+            throw value.error(OptionError("takes \(others) or the http(s) URL of a webhook"))
         }
         return .webhook(webhook)
     }
 
-    private static func webPush(_ given: GivenOptions) throws -> WebPush? {
+    private static func readWebPush(_ given: GivenOptions) throws -> WebPush? {
         guard let (path, key) = try given[Options.vapidKey] else { return nil }
         guard let contact = try given[Options.vapidContact] else {
             throw Stop(
@@ -55,7 +58,7 @@ extension DeliveryOptions {
 
     /// Reads the webhook's secret from a file.
     @Sendable
-    static func webhookSecret(_ path: String) throws -> [UInt8] {
+    static func readWebhookSecret(_ path: String) throws -> [UInt8] {
         let text = try KeyFile.read(path, name: "the webhook's secret file")
         let secret = Array(text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
         guard secret.count >= 32 else {
@@ -66,20 +69,20 @@ extension DeliveryOptions {
     }
 
     /// Reads `KEY,TEAM,TOPIC`, and `,sandbox` for development builds.
-    private static func apns(_ value: GivenValue, _ given: GivenOptions) throws -> APNs {
+    private static func readAPNs(_ value: GivenValue, _ given: GivenOptions) throws -> APNs {
         let words = value.text.dropFirst(5).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 3 || words.count == 4 && words[3] == "sandbox" else {
-            throw value.stop(
-                Complaint("apns:KEY,TEAM,TOPIC takes a key ID, a team ID, a bundle ID and, optionally, “sandbox”"))
+            throw value.error(
+                OptionError("apns:KEY,TEAM,TOPIC takes a key ID, a team ID, a bundle ID and, optionally, “sandbox”"))
         }
         guard let (path, key) = try given[Options.apnsKey] else {
             throw Stop(.configuration, "no key for APNs: set NAGZ_APNS_KEY_FILE to Apple's .p8 file")
         }
         let endpoint = words.count == 4 ? APNs.sandboxEndpoint : APNs.endpoint
-        let made = APNs(key: key, keyID: words[0], teamID: words[1], topic: words[2], endpoint: endpoint)
-        guard let made else {
+        let provider = APNs(key: key, keyID: words[0], teamID: words[1], topic: words[2], endpoint: endpoint)
+        guard let provider else {
             throw Stop(.configuration, "“\(path)” is not a P-256 key of Apple, or an ID in \(value.origin) is invalid")
         }
-        return made
+        return provider
     }
 }

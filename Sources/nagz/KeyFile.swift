@@ -3,7 +3,7 @@ import Foundation
 
 /// Reads files of secret keys. Only their owner may be able to read them, and no key may be easy to guess.
 enum KeyFile {
-    /// The maximum size of a file in bytes.
+    /// The maximum number of bytes that are read. The rest of a larger file is ignored.
     private static let maxSize = 65_536
     /// The minimum number of different bytes in a random key. Random keys of 32 bytes have about 30.
     private static let minDifferentBytes = 8
@@ -31,7 +31,7 @@ enum KeyFile {
         return text
     }
 
-    /// Whether a word is a key in hexadecimal digits that is not random.
+    /// Returns whether a word is a key in hexadecimal digits that is not random. A key has 32 bytes or more.
     private static func isGuessable(_ word: Substring) -> Bool {
         guard let key = bytes(hexadecimal: word), key.count >= 32 else { return false }
         return Set(key).count < minDifferentBytes

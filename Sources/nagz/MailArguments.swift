@@ -3,18 +3,18 @@ import Server
 
 // The options of `nagz serve` about how mails are sent.
 extension MailOptions {
-    /// Reads the options; nil without `--mail`.
+    /// Reads the options; nil without `--mail`, or if it is `none`.
     init?(_ given: GivenOptions) throws {
-        guard let value = given.given(Options.mail), value.text != "none" else { return nil }
-        guard let from = try given[Options.mailFrom] else {
+        guard let value = given.value(of: Options.mail), value.text != "none" else { return nil }
+        guard let sender = try given[Options.mailFrom] else {
             throw Stop(.configuration, "no sender for mails: pass --mail-from ADDRESS")
         }
-        self.init(try Self.transport(value, given), from: from)
+        self.init(try Self.readTransport(value, given), from: sender)
         publicURL = try given[Options.publicURL]
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 
-    private static func transport(_ value: GivenValue, _ given: GivenOptions) throws -> Transport {
+    private static func readTransport(_ value: GivenValue, _ given: GivenOptions) throws -> Transport {
         if let relay = MailRelay(url: value.text, password: try given[Options.mailPassword]) { return .relay(relay) }
         let isWebhook = value.text.lowercased().hasPrefix("http")
         if isWebhook, let secret = try given[Options.webhookSecret],
@@ -22,10 +22,10 @@ extension MailOptions {
         {
             return .webhook(webhook)
         }
-        throw value.stop(
+        throw value.error(
             isWebhook
-                ? Complaint("takes a webhook only with NAGZ_WEBHOOK_SECRET_FILE, which signs the mails")
-                : Complaint(
+                ? OptionError("takes a webhook only with NAGZ_WEBHOOK_SECRET_FILE, which signs the mails")
+                : OptionError(
                     "takes smtps://[USER@]HOST, smtp://[USER@]HOST[:PORT] or a webhook's URL; a password goes into --mail-password-file"
                 ))
     }

@@ -6,7 +6,7 @@ import Server
 /// derived from `--port`.
 struct MetricsOption {
     /// The distance of the default port from `--port`, so that each instance on a machine has its own.
-    static let distance: UInt16 = 90
+    static let portDistance: UInt16 = 90
 
     private var host = "127.0.0.1"
     private var port: UInt16
@@ -14,11 +14,12 @@ struct MetricsOption {
     /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
-    /// Creates the default: loopback, if the port is free.
+    /// Creates the default: loopback, with a port derived from `--port`. If the server cannot listen there, it has no
+    /// metrics.
     /// - Parameter port: the port of `--port`. If it is 0, which means any free port, so is the port of metrics.
     init(beside port: UInt16) {
-        let (above, isTooHigh) = port.addingReportingOverflow(Self.distance)
-        self.port = port == 0 ? 0 : isTooHigh ? port - Self.distance : above
+        let (higherPort, isTooHigh) = port.addingReportingOverflow(Self.portDistance)
+        self.port = port == 0 ? 0 : isTooHigh ? port - Self.portDistance : higherPort
     }
 
     @Sendable
@@ -31,7 +32,7 @@ struct MetricsOption {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
             let port = UInt16(text[text.index(after: colon)...])
         else {
-            throw Complaint("takes ADDRESS:PORT, such as 127.0.0.1:9890, or off")
+            throw OptionError("takes ADDRESS:PORT, such as 127.0.0.1:9890, or off")
         }
         // An IPv6 address has brackets.
         host =

@@ -7,22 +7,23 @@ enum Migrate {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         let url = try arguments.ownerDatabaseURL()
-        let isDryRun = arguments.flag("--dry-run")
-        let folder = try folder(arguments.given)
+        let isDryRun = arguments.takeFlag("--dry-run")
+        let folder = try folder(arguments.givenOptions)
         try arguments.finish()
         do {
-            let applied = try await Schema.migrate(folder: folder, databaseURL: url, isDryRun: isDryRun) { migration in
+            let appliedCount = try await Schema.migrate(folder: folder, databaseURL: url, isDryRun: isDryRun) {
+                migration in
                 print("\(isDryRun ? "would apply" : "applying") \(migration.number) \(migration.name)")
             } restored: { thing in
                 print("\(isDryRun ? "would restore" : "restored") \(thing)")
             }
-            if applied == 0 { print("the schema is up to date") }
+            if appliedCount == 0 { print("the schema is up to date") }
         } catch let fault as Migrator.MigrationError {
             throw Stop(.configuration, fault.description)
         } catch let fault as RoleFault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
-            throw Stop(ofOwner: fault)
+            throw Stop(ownerDatabaseError: fault)
         }
     }
 

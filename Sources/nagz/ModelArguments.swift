@@ -8,12 +8,12 @@ import Server
 /// A language model on this machine, named by options or by the environment.
 struct ModelArguments {
     let url: LoopbackURL
-    let model: String
+    let modelName: String
     let key: ModelKey?
 
     /// Reads a model; nil if no URL is given.
     /// - Parameters:
-    ///   - url, model, keyFile: the values, nil if not given, with the names of their options for errors.
+    ///   - url, model, keyFile: each option's name, for errors, and its value; nil if it was not given.
     init?(
         url: (name: String, value: String?), model: (name: String, value: String?),
         keyFile: (name: String, value: String?)
@@ -32,12 +32,12 @@ struct ModelArguments {
         guard let name = model.value, !name.isEmpty else {
             throw Stop(.configuration, "\(url.name) needs \(model.name): the model, as the gateway lists it")
         }
-        (self.url, self.model) = (address, name)
-        key = try keyFile.value.map(Self.key)
+        (self.url, self.modelName) = (address, name)
+        key = try keyFile.value.map(Self.readKey)
     }
 
     /// Reads the key in a file, without white space around it.
-    private static func key(_ path: String) throws -> ModelKey {
+    private static func readKey(_ path: String) throws -> ModelKey {
         let text = try KeyFile.read(path, name: "the model key file").trimmingCharacters(in: .whitespacesAndNewlines)
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             throw Stop(.configuration, "“\(path)” must hold one key of visible ASCII characters")
@@ -55,19 +55,19 @@ struct ModelArguments {
             keyFile: variable("NAGZ_MODEL_KEY_FILE"))
     }
 
-    /// Removes the options that name a model, and reads it; without them reads the model that the environment names.
-    /// Nil without a model.
+    /// Removes the options that name a model, and reads that model. Without them it reads the model that the
+    /// environment names; nil if there is none.
     init?(_ arguments: inout Arguments) throws {
-        func option(_ name: String) throws -> (String, String?) { (name, try arguments.value(name)) }
-        let own = try ModelArguments(
+        func option(_ name: String) throws -> (String, String?) { (name, try arguments.takeValue(name)) }
+        let optionModel = try ModelArguments(
             url: option("--model-url"), model: option("--model-name"), keyFile: option("--model-key-file"))
-        guard let namedModel = try own ?? Self.fromEnvironment() else { return nil }
+        guard let namedModel = try optionModel ?? Self.fromEnvironment() else { return nil }
         self = namedModel
     }
 
     /// Reads the prompts in a file.
     @Sendable
-    static func prompts(_ path: String) throws -> PromptBook {
+    static func readPrompts(_ path: String) throws -> PromptBook {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
             throw Stop(.configuration, "there is no file “\(path)” of at most 1 MB")
         }
@@ -77,20 +77,22 @@ struct ModelArguments {
     }
 
     /// Reads the prompts in the file that the environment names for a device; nil if it names none.
-    static func prompts() throws -> PromptBook? {
+    static func readPrompts() throws -> PromptBook? {
         try GivenOptions(environment: ProcessInfo.processInfo.environment, file: nil)[Options.modelPrompts]
     }
 }
 
 extension ModelOptions {
-    /// Reads the gateway of `nagz serve`.
+    /// Reads the gateway and the prompts of `nagz serve`.
     init(_ given: GivenOptions) throws {
         self.init()
-        func named(_ option: Option<String>) -> (String, String?) { (given.label(option), given.given(option)?.text) }
+        func labelled(_ option: Option<String>) -> (String, String?) {
+            (given.label(option), given.value(of: option)?.text)
+        }
         prompts = try given[Options.modelPrompts]
         gateway = try ModelArguments(
-            url: named(Options.modelURL), model: named(Options.modelName), keyFile: named(Options.modelKeyFile)
-        ).map { Gateway(url: $0.url, model: $0.model, key: $0.key) }
+            url: labelled(Options.modelURL), model: labelled(Options.modelName), keyFile: labelled(Options.modelKeyFile)
+        ).map { Gateway(url: $0.url, model: $0.modelName, key: $0.key) }
     }
 }
 
@@ -98,7 +100,7 @@ extension LocalGateway {
     /// Creates the gateway of `nagz device`.
     convenience init(_ arguments: ModelArguments, variant: ModelFile.Variant) throws {
         try self.init(
-            arguments.url, model: arguments.model, key: arguments.key,
+            arguments.url, model: arguments.modelName, key: arguments.key,
             capabilities: variant == .lite ? .localLite : .localStandard)
     }
 }

@@ -13,9 +13,9 @@ struct Nagz {
             let words = Array(CommandLine.arguments.dropFirst())
             var arguments = Arguments(words)
             if arguments.asksForHelp, let help = Commands.help(of: words) {
-                return print(ownText: Commands.text(of: help))
+                return print(ownText: Commands.helpText(of: help))
             }
-            let verb = arguments.next()
+            let verb = arguments.takeNext()
             if let verb, Options.readsConfiguration(verb) {
                 try arguments.readConfiguration(of: verb, ProcessInfo.processInfo.environment)
             }
@@ -34,7 +34,7 @@ struct Nagz {
             case "config": try ConfigCommand.run(arguments)
             case "doctor": runToEnd { [arguments] in try await DoctorCommand.run(arguments) }
             case "restore-check": runToEnd { [arguments] in try await RestoreCheckCommand.run(arguments) }
-            case "routes": try Catalogue.printRoutes(arguments)
+            case "routes": try RoutesCommand.printRoutes(arguments)
             case "help": try showHelp(&arguments)
             case "completion": try Completion.run(arguments)
             case "manual": try Manual.run(arguments)
@@ -42,21 +42,21 @@ struct Nagz {
                 try arguments.finish()
                 print("nagz \(NagzVersion.current)")
             case "--help", "-h", nil: print(ownText: Commands.overview)
-            case let verb?: throw Commands.unknown([verb])
+            case let verb?: throw Commands.unknownCommandError([verb])
             }
         } catch {
-            end(error)
+            exit(with: error)
         }
     }
 
     private static func showHelp(_ arguments: inout Arguments) throws {
         var words: [String] = []
-        while let word = arguments.next() { words.append(word) }
+        while let word = arguments.takeNext() { words.append(word) }
         guard !words.isEmpty else { return print(ownText: Commands.overview) }
         guard let help = Commands.help(of: words), help.name == words.joined(separator: " ") else {
-            throw Commands.unknown(words)
+            throw Commands.unknownCommandError(words)
         }
-        print(ownText: Commands.text(of: help))
+        print(ownText: Commands.helpText(of: help))
     }
 
     /// Runs an asynchronous command, then ends the process.
@@ -64,22 +64,22 @@ struct Nagz {
         Task.detached {
             do {
                 try await command()
-                leave(0)
+                exitWithoutHandlers(0)
             } catch {
-                end(error)
+                exit(with: error)
             }
         }
         // dispatchMain() is not used, because it unblocks signals in the main thread.
         while true { pause() }
     }
 
-    private static func end(_ error: any Error) -> Never {
+    private static func exit(with error: any Error) -> Never {
         (error as? Stop ?? Stop(.unavailable, "\(error)")).exit()
     }
 
-    /// Ends the process without the handlers of `exit`, because OpenSSL's frees memory that a connecting loop still
-    /// uses.
-    static func leave(_ code: Int32) -> Never {
+    /// Ends the process without running the handlers of `exit`: OpenSSL's handler frees memory that an event loop may
+    /// still use for a new connection.
+    static func exitWithoutHandlers(_ code: Int32) -> Never {
         fflush(nil)
         _exit(code)
     }
@@ -92,7 +92,7 @@ struct Stop: Error {
         /// `nagz audit verify`, `witness`: the audit log was tampered with; `reconcile`: it does not explain the
         /// database's state.
         case tampered = 1
-        /// `nagz audit verify`, `reconcile`, `witness` and `export`: not everything could be checked.
+        /// `nagz audit verify` and `reconcile`: not everything could be checked; `export`: it stopped before the end.
         case incomplete = 2
         case usage = 64
         case notApplied = 65
@@ -109,33 +109,34 @@ struct Stop: Error {
     }
 
     let code: Code
-    let line: String
+    let message: String
 
-    init(_ code: Code, _ line: String) {
+    /// - Parameter message: one line for people, without the program's name.
+    init(_ code: Code, _ message: String) {
         self.code = code
-        self.line = line
+        self.message = message
     }
 
     /// Creates the error for a failure of the database in a command that works as the schema's owner.
-    init(ofOwner fault: PostgresError) {
+    init(ownerDatabaseError fault: PostgresError) {
         let needsOwner = fault.sqlState == "42501"
         let hint = ": set NAGZ_OWNER_DATABASE_URL to the login of the schema's owner"
         self.init(needsOwner ? .configuration : .unavailable, fault.description + (needsOwner ? hint : ""))
     }
 
     func exit() -> Never {
-        printError("nagz: \(line)")
-        Nagz.leave(code.rawValue)
+        printError("nagz: \(message)")
+        Nagz.exitWithoutHandlers(code.rawValue)
     }
 }
 
 /// The words after `nagz`.
 struct Arguments {
     private var words: [String]
-    /// The words that `next` has returned, which begin with the command.
+    /// The words that `takeNext` has returned, which begin with the command.
     private var consumedWords: [String] = []
-    /// The options of the configuration.
-    private(set) var given = GivenOptions(environment: [:], file: nil)
+    /// The options of the configuration; none before `readConfiguration` was called.
+    private(set) var givenOptions = GivenOptions(environment: [:], file: nil)
 
     /// Splits `--option=value` into two words.
     init(_ words: [String]) {
@@ -145,22 +146,23 @@ struct Arguments {
         }
     }
 
-    /// Removes the command's configuration options, and reads the configuration file.
+    /// Stores the configuration options of the command line, the environment and the configuration file in
+    /// `givenOptions`. It removes those of the command line from the words.
     mutating func readConfiguration(of verb: String, _ environment: [String: String]) throws {
-        given = try takeOptions(of: verb, environment: environment)
+        givenOptions = try takeOptions(of: verb, environment: environment)
     }
 
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
 
-    /// Removes and returns the next word. Options must be removed before.
-    mutating func next() -> String? {
+    /// Removes and returns the first word; nil if none remains. Options must be removed before.
+    mutating func takeNext() -> String? {
         guard !words.isEmpty else { return nil }
         consumedWords.append(words.removeFirst())
         return consumedWords.last
     }
 
-    /// Removes an option and returns its value.
-    mutating func value(_ name: String) throws -> String? {
+    /// Removes an option and returns its value; nil without the option.
+    mutating func takeValue(_ name: String) throws -> String? {
         guard let index = words.firstIndex(of: name) else { return nil }
         guard index + 1 < words.count, !words[index + 1].isOption else {
             throw Stop(.usage, "\(name) needs a value")
@@ -170,15 +172,15 @@ struct Arguments {
     }
 
     /// Removes an option and returns its number; nil without the option.
-    mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let text = try value(name) else { return nil }
-        do throws(Complaint) { return try Options.number(text, in: range) } catch {
+    mutating func takeNumber(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = try takeValue(name) else { return nil }
+        do throws(OptionError) { return try Options.parseNumber(text, in: range) } catch {
             throw Stop(.usage, "\(name) \(error.text)")
         }
     }
 
     /// Removes a switch and returns its value, which is “on” if none follows; nil without the switch.
-    mutating func switchValue(_ name: String) -> String? {
+    mutating func takeSwitch(_ name: String) -> String? {
         guard let index = words.firstIndex(of: name) else { return nil }
         words.remove(at: index)
         guard index < words.count, ["on", "off"].contains(words[index]) else { return "on" }
@@ -186,7 +188,7 @@ struct Arguments {
     }
 
     /// Removes a flag, and returns whether it was given.
-    mutating func flag(_ name: String) -> Bool {
+    mutating func takeFlag(_ name: String) -> Bool {
         guard let index = words.firstIndex(of: name) else { return false }
         words.remove(at: index)
         return true
@@ -194,20 +196,20 @@ struct Arguments {
 
     /// Refuses remaining arguments as unknown. Call it after all options were removed.
     func finish() throws {
-        if let word = words.first { throw Commands.unknownArgument(word, of: consumedWords) }
+        if let word = words.first { throw Commands.unknownArgumentError(word, of: consumedWords) }
     }
 
     /// Removes an option that may be given several times, and returns its values.
-    mutating func values(_ name: String) throws -> [String] {
+    mutating func takeValues(_ name: String) throws -> [String] {
         var values: [String] = []
-        while let value = try value(name) { values.append(value) }
+        while let value = try takeValue(name) { values.append(value) }
         return values
     }
 
-    /// Returns the URL of the schema's owner, for every command but `serve`.
+    /// Returns the database's URL for commands that work as the schema's owner.
     func ownerDatabaseURL() throws -> String {
-        let named = given.flags["database-url"] == nil ? try given[Options.ownerDatabaseURL] : nil
-        guard let url = try named ?? given[Options.databaseURL] else {
+        let ownerURL = givenOptions.flags["database-url"] == nil ? try givenOptions[Options.ownerDatabaseURL] : nil
+        guard let url = try ownerURL ?? givenOptions[Options.databaseURL] else {
             throw Stop(
                 .configuration,
                 "no database: set NAGZ_OWNER_DATABASE_URL or pass --database-url (deploy/run makes one)")

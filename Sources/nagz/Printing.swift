@@ -8,7 +8,7 @@ func print(_ items: Any..., separator: String = " ") {
     Swift.print(safeLine(items.map { String(describing: $0) }.joined(separator: separator)))
 }
 
-/// Prints lines that are the program's own.
+/// Prints text that contains only the program's own words, without escapes.
 func print(ownText: String) { Swift.print(ownText) }
 
 /// Prints one JSON document on standard output.

@@ -8,28 +8,28 @@ import Server
 enum Seed {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        guard let what = arguments.next() else { throw Commands.missing("seed") }
+        guard let dataSet = arguments.takeNext() else { throw Commands.missingCommandError(in: "seed") }
         let url = try arguments.ownerDatabaseURL()
         do {
-            switch what {
-            case "demo": try await demo(url, &arguments)
-            case "personas": try await personas(url, &arguments)
-            case "bench": try await bench(url, &arguments)
-            default: throw Commands.unknown(["seed", what])
+            switch dataSet {
+            case "demo": try await seedDemo(url, &arguments)
+            case "personas": try await seedPersonas(url, &arguments)
+            case "bench": try await seedBenchmark(url, &arguments)
+            default: throw Commands.unknownCommandError(["seed", dataSet])
             }
         } catch let fault as SeedFault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
-            throw Stop(ofOwner: fault)
+            throw Stop(ownerDatabaseError: fault)
         }
     }
 
     /// Seeds the demo family. Prints progress on standard error, and only the sign-ins on standard output.
-    private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
-        let skipsNonEmpty = arguments.flag("--if-empty")
+    private static func seedDemo(_ url: String, _ arguments: inout Arguments) async throws {
+        let skipsNonEmpty = arguments.takeFlag("--if-empty")
         try arguments.finish()
         try await DemoSeed.run(
-            databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given), skipsNonEmpty: skipsNonEmpty
+            databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.givenOptions), skipsNonEmpty: skipsNonEmpty
         ) { line in
             FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
         } announce: { signIns in
@@ -38,24 +38,25 @@ enum Seed {
     }
 
     /// Seeds the personas, and prints the name, role and development token of each on standard output.
-    private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
+    private static func seedPersonas(_ url: String, _ arguments: inout Arguments) async throws {
         try arguments.finish()
-        try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given))
+        try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.givenOptions))
         for persona in PersonaSeed.all { print("\(persona.name), \(persona.role.rawValue): Bearer dev:\(persona.id)") }
     }
 
-    private static func bench(_ url: String, _ arguments: inout Arguments) async throws {
-        let folder = try arguments.value("--out") ?? "."
-        let families = try arguments.number("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
+    private static func seedBenchmark(_ url: String, _ arguments: inout Arguments) async throws {
+        let folder = try arguments.takeValue("--out") ?? "."
+        let families = try arguments.takeNumber("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
         try arguments.finish()
-        let tokens = Tokens(keys: try TokenKeys.read(arguments.given))
+        let tokens = Tokens(keys: try TokenKeys.read(arguments.givenOptions))
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
             throw Stop(.configuration, "cannot create the folder “\(folder)”: name another with --out")
         }
         try await BenchmarkSeed.run(
-            databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.given), families: families,
+            databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.givenOptions),
+            families: families,
             folder: folder
         ) {
             print("seeding \($0)")

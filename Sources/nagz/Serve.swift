@@ -10,22 +10,22 @@ enum Serve {
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
         try arguments.finish()
         // An invalid option is reported before a missing one.
-        for option in Options.all { try option.check(arguments.given) }
-        var configuration = try configuration(arguments.given)
-        let folder = try Migrate.folder(arguments.given)
+        for option in Options.all { try option.check(arguments.givenOptions) }
+        var configuration = try makeConfiguration(arguments.givenOptions)
+        let folder = try Migrate.folder(arguments.givenOptions)
         let requestedPort = configuration.port
-        let metrics = try arguments.given[Options.metrics] ?? MetricsOption(beside: requestedPort)
-        let drainDelay = try arguments.given[Options.drainDelay] ?? 0
+        let metrics = try arguments.givenOptions[Options.metrics] ?? MetricsOption(beside: requestedPort)
+        let drainDelay = try arguments.givenOptions[Options.drainDelay] ?? 0
         let descriptors = DescriptorLimit.raise()
-        configuration.descriptors = descriptors
+        configuration.descriptorLimit = descriptors
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
-        let watcher = try EventLoop(name: "nagz-signals")
-        try watcher.start()
-        try await termination.watch(on: watcher) { continuation.yield($0) }
+        let signalLoop = try EventLoop(name: "nagz-signals")
+        try signalLoop.start()
+        try await termination.watch(on: signalLoop) { continuation.yield($0) }
 
         ProcessMemory.enableReturnOfLargeBlocks()
-        // Check and server connect to the database at the same time. The server serves nothing until the check has
-        // passed.
+        // The check and the server connect to the database at the same time. The server serves nothing until the check
+        // has passed.
         async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         try await check
@@ -68,7 +68,7 @@ enum Serve {
         }
         say("\(reason): finishing the requests in progress")
         await server.shutDown()
-        watcher.stop()
+        signalLoop.stop()
         say("stopped")
     }
 
@@ -83,7 +83,7 @@ enum Serve {
         }
     }
 
-    private static func configuration(_ given: GivenOptions) throws -> Configuration {
+    private static func makeConfiguration(_ given: GivenOptions) throws -> Configuration {
         guard let url = try given[Options.databaseURL] else {
             throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
         }
@@ -101,7 +101,7 @@ enum Serve {
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
         if let level = try given[Options.log] { configuration.logLevel = level }
         if let threshold = try given[Options.slowQueries] { configuration.slowQueryThreshold = threshold }
-        if let collector = try given[Options.otlp] { configuration.traces = collector }
+        if let collector = try given[Options.otlp] { configuration.traceCollector = collector }
         if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }
         if let isOn = try given[Options.scheduler] { configuration.runsScheduler = isOn }
         if let isOn = try given[Options.deliveries] { configuration.runsDeliveries = isOn }

@@ -9,7 +9,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 func run() throws {
     switch (arguments.first, arguments.count) {
     case ("swift", 3):
-        for (name, source) in try WireFolder(URL(filePath: arguments[1])).swift() {
+        for (name, source) in try WireFolder(URL(filePath: arguments[1])).swiftSources() {
             let file = URL(filePath: arguments[2]).appending(path: name)
             // An unchanged file is not written, so it is not compiled again.
             if (try? String(contentsOf: file, encoding: .utf8)) == source { continue }

@@ -16,7 +16,7 @@ struct RetentionTests {
 
     private func due(_ server: TestServer) async throws -> [String: Int] {
         let found = try await server.database.run { database in
-            try await Retention.dueCounts(database, at: server.clock.now()).map { ($0.rule.name, $0.rows) }
+            try await Retention.countDueRows(database, at: server.clock.now()).map { ($0.rule.name, $0.rows) }
         }
         return Dictionary(uniqueKeysWithValues: found).filter { $0.value > 0 }
     }
@@ -261,13 +261,13 @@ struct RetentionTests {
             let before = try await server.digests()
             let lines = try await RetentionCommand.run(
                 databaseURL: server.database.url, isDryRun: true, clock: server.clock)
-            #expect(lines.map(\.name) == Self.counted && lines.contains { $0.due > 0 })
+            #expect(lines.map(\.name) == Self.counted && lines.contains { $0.dueRows > 0 })
             #expect(lines.first { $0.name == "abuse_reports" }?.days == 1_098)
             #expect(try await server.digests() == before)
             _ = try await RetentionCommand.run(databaseURL: server.database.url, isDryRun: false, clock: server.clock)
             let after = try await RetentionCommand.run(
                 databaseURL: server.database.url, isDryRun: true, clock: server.clock)
-            #expect(after.allSatisfy { $0.due == 0 })
+            #expect(after.allSatisfy { $0.dueRows == 0 })
             #expect(try await server.metrics().text.contains(#"nagz_retention_rows_total{data="nag_events"} 0"#))
         }
     }

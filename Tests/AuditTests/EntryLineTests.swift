@@ -18,7 +18,7 @@ struct EntryLineTests {
     @Test("the fast reader reads an entry line with its exact values")
     func read() throws {
         guard
-            case .entry(let entry, let payload, let position)? = EntryLineParser.record(Array(Self.line().utf8)[...])
+            case .entry(let entry, let payload, let position)? = EntryLineParser.parse(Array(Self.line().utf8)[...])
         else {
             Issue.record("not read")
             return
@@ -39,7 +39,7 @@ struct EntryLineTests {
             line(position: "nul"), line().replacing(#","n":"#, with: #", "n":"#),
         ])
     func left(line: String) {
-        let record = EntryLineParser.record(Array(line.utf8)[...])
+        let record = EntryLineParser.parse(Array(line.utf8)[...])
         if case .some = record { Issue.record("read") }
     }
 
@@ -48,10 +48,10 @@ struct EntryLineTests {
         arguments: [line(), line(subject: "\"\(id)\""), line(position: "null")])
     func everyByte(text: String) {
         let line = Array(text.utf8)
-        #expect(EntryLineParser.record(line[...]) != nil)
+        #expect(EntryLineParser.parse(line[...]) != nil)
         for index in line.indices {
-            if case .some = EntryLineParser.record(line[..<index]) { Issue.record("read up to \(index)") }
-            if index > 0, case .some = EntryLineParser.record(line[index...]) { Issue.record("read from \(index)") }
+            if case .some = EntryLineParser.parse(line[..<index]) { Issue.record("read up to \(index)") }
+            if index > 0, case .some = EntryLineParser.parse(line[index...]) { Issue.record("read from \(index)") }
         }
     }
 
@@ -63,7 +63,7 @@ struct EntryLineTests {
             for _ in 0..<4 {
                 group.addTask {
                     for _ in 0..<2000 {
-                        if case .some = EntryLineParser.record(line[...]) { Issue.record("read") }
+                        if case .some = EntryLineParser.parse(line[...]) { Issue.record("read") }
                     }
                 }
             }
@@ -75,7 +75,7 @@ struct EntryLineTests {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: 0x9a &+ $0 &* 0x3d) }
         let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
         let line = Array(Self.line(payload: #""whole","salt":"\#(digits)","body":"\#(digits.dropLast(6))""#).utf8)
-        guard case .entry(_, .whole(let salt, let body), _)? = EntryLineParser.record(line[...]) else {
+        guard case .entry(_, .whole(let salt, let body), _)? = EntryLineParser.parse(line[...]) else {
             Issue.record("not read")
             return
         }
@@ -89,7 +89,7 @@ struct EntryLineTests {
                 where !(0x30...0x39).contains(byte) && !(0x61...0x66).contains(byte) {
                     var wrong = line
                     wrong[index] = byte
-                    if case .some = EntryLineParser.record(wrong[...]) { Issue.record("\(byte) at \(index)") }
+                    if case .some = EntryLineParser.parse(wrong[...]) { Issue.record("\(byte) at \(index)") }
                 }
             }
         }

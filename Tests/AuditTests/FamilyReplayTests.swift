@@ -109,7 +109,8 @@ struct FamilyReplayTests {
             relationships: [revoked])
         #expect(report.findings == [] && report.gaps == [.erased: 2])
         let pruned = Self.report(
-            FamilyReplay(family: Self.family, cut: 7), [Self.member(1, Self.parent, "guardian"), Self.policy])
+            FamilyReplay(family: Self.family, lastPrunedNumber: 7),
+            [Self.member(1, Self.parent, "guardian"), Self.policy])
         #expect(pruned.findings == [] && pruned.gaps == [.pruned: 2])
     }
 

@@ -85,11 +85,11 @@ struct NoteTests {
         #expect(trusted.keys == [first.verifier, second.verifier, third.verifier])
         let checkpoint = Checkpoint(
             origin: "nagz.example/log", size: 1, root: MerkleHash.empty, time: Timestamp(seconds: 5))
-        #expect(trusted.checkpoint(checkpoint.signed(by: [third])) == checkpoint)
-        #expect(trusted.checkpoint(checkpoint.signed(by: [thief])) == nil)
+        #expect(trusted.checkpoint(in: checkpoint.signed(by: [third])) == checkpoint)
+        #expect(trusted.checkpoint(in: checkpoint.signed(by: [thief])) == nil)
         // A trusted key of this log does not speak for another.
         let foreign = Checkpoint(origin: "other/log", size: 1, root: MerkleHash.empty, time: Timestamp(seconds: 5))
-        #expect(trusted.checkpoint(foreign.signed(by: [third])) == nil)
+        #expect(trusted.checkpoint(in: foreign.signed(by: [third])) == nil)
         let named = try Self.key(4, "other/log")
         let isAccepted = trusted.accept(TrustedKeys.handover(from: third, to: named.verifier))
         #expect(!isAccepted)

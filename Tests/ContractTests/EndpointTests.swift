@@ -9,10 +9,10 @@ struct EndpointTests {
 
     @Test("a body may be missing only where the operation allows it")
     func optionalBody() throws {
-        #expect(try API.logOut.body([UInt8]().span) == nil)
-        #expect(try API.logOut.body(bytes(#"{"refresh_token":"r"}"#).span)?.refreshToken == Secret("r"))
-        #expect(throws: APIError.self) { try API.logOut.body(bytes("{}").span) }
-        let error = #expect(throws: APIError.self) { try API.logIn.body([UInt8]().span) }
+        #expect(try API.logOut.decodeBody([UInt8]().span) == nil)
+        #expect(try API.logOut.decodeBody(bytes(#"{"refresh_token":"r"}"#).span)?.refreshToken == Secret("r"))
+        #expect(throws: APIError.self) { try API.logOut.decodeBody(bytes("{}").span) }
+        let error = #expect(throws: APIError.self) { try API.logIn.decodeBody([UInt8]().span) }
         #expect(error?.status == 400)
     }
 
@@ -24,7 +24,7 @@ struct EndpointTests {
             ("{\"name\":1}", 422, "VALIDATION_ERROR"),
         ])
     func badBodies(text: String, status: Int, code: String) {
-        let error = #expect(throws: APIError.self) { try API.createFamily.body(bytes(text).span) }
+        let error = #expect(throws: APIError.self) { try API.createFamily.decodeBody(bytes(text).span) }
         #expect(error?.status == status)
         #expect(error?.code.rawValue == code)
     }

@@ -22,10 +22,10 @@ struct ParameterTests {
 
     @Test("a feed's since of 0 means from the beginning", arguments: ["0", "2026-03-10T15:00:00Z"])
     func since(value: String) throws {
-        let query = try API.syncEvents.parameters(reader(("family_id", id), ("since", value)))
+        let query = try API.syncEvents.decodeParameters(reader(("family_id", id), ("since", value)))
         #expect((query.since == nil) == (value == "0"))
         let error = #expect(throws: APIError.self) {
-            try API.syncEvents.parameters(reader(("family_id", id), ("since", "00")))
+            try API.syncEvents.decodeParameters(reader(("family_id", id), ("since", "00")))
         }
         #expect(error?.field == "since")
     }
@@ -50,14 +50,14 @@ struct ParameterTests {
             ("state", "Open"), ("exclude_dismissed", "yes"), ("exclude_dismissed", "True"), ("exclude_dismissed", ""),
         ])
     func badFilters(name: String, value: String) {
-        let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader((name, value))) }
+        let error = #expect(throws: APIError.self) { try API.listNags.decodeParameters(reader((name, value))) }
         #expect(error?.status == 422)
         #expect(error?.field == name)
     }
 
     @Test("a list without filters has none, and unknown parameters are ignored")
     func noFilters() throws {
-        let query = try API.listNags.parameters(reader(("other", "x"), ("other", "y")))
+        let query = try API.listNags.decodeParameters(reader(("other", "x"), ("other", "y")))
         #expect(query == NagListQuery())
     }
 
@@ -80,7 +80,7 @@ struct ParameterTests {
     @Test("the message about an unknown name is short and encoded")
     func told() throws {
         let names = KnownNames()
-        _ = try API.listNags.parameters(
+        _ = try API.listNags.decodeParameters(
             ParameterReader(query: [("a\r\nb: c", "1"), (String(repeating: "é", count: 500), "1")], names: names))
         #expect(names.unknown.map(\.safeName.utf8.count) == [15, 64])
         #expect(names.unknown.first?.safeName == "a%0D%0Ab%3A%20c")
@@ -90,13 +90,13 @@ struct ParameterTests {
     func aliases() throws {
         for given in [[("state", "open")], [("status", "open")], [("state", "open"), ("status", "open")]] {
             let query = ParameterReader(query: given.map { (name: $0.0, value: $0.1) })
-            #expect(try API.listNags.parameters(query).status == .open)
+            #expect(try API.listNags.decodeParameters(query).status == .open)
         }
         let error = #expect(throws: APIError.self) {
-            try API.listNags.parameters(reader(("state", "open"), ("status", "missed")))
+            try API.listNags.decodeParameters(reader(("state", "open"), ("status", "missed")))
         }
         #expect(error?.status == 422 && error?.field == "status")
-        let report = try API.getFamilyMetrics.parameters(
+        let report = try API.getFamilyMetrics.decodeParameters(
             reader(("family_id", id), ("since", "2026-03-01T00:00:00Z"), ("until", "2026-03-02T00:00:00Z")))
         #expect(report.fromDate != nil && report.toDate != nil)
     }
@@ -104,20 +104,20 @@ struct ParameterTests {
     @Test("a filter that is given twice is refused by its name")
     func repeated() throws {
         let query = reader(("family_id", id), ("family_id", id))
-        let error = #expect(throws: APIError.self) { try API.listNags.parameters(query) }
+        let error = #expect(throws: APIError.self) { try API.listNags.decodeParameters(query) }
         #expect(error?.field == "family_id")
     }
 
     @Test("a missing required parameter is refused by its name")
     func missing() {
-        let error = #expect(throws: APIError.self) { try API.getLeaderboard.parameters(ParameterReader()) }
+        let error = #expect(throws: APIError.self) { try API.getLeaderboard.decodeParameters(ParameterReader()) }
         #expect(error?.field == "family_id")
         #expect(error?.message == "The family ID is required.")
     }
 
     @Test("an unknown state is refused with the list of allowed ones")
     func allowedValues() {
-        let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader(("state", "x"))) }
+        let error = #expect(throws: APIError.self) { try API.listNags.decodeParameters(reader(("state", "x"))) }
         #expect(
             error?.message
                 == "The state must be one of open, completed, missed, withdrawn, cancelled_relationship_change.")
@@ -125,21 +125,23 @@ struct ParameterTests {
 
     @Test("ids are read in either case, dates with and without fraction")
     func accepted() throws {
-        let query = try API.syncEvents.parameters(
+        let query = try API.syncEvents.decodeParameters(
             reader(("family_id", id.uppercased()), ("since", "2026-02-03T04:05:06+00:00"), ("cursor", "a/b=")))
         #expect(query.familyID.description == id)
         #expect(query.since?.rfc3339 == "2026-02-03T04:05:06.000Z")
         #expect(query.cursor == "a/b=")
-        #expect(throws: APIError.self) { try API.syncEvents.parameters(reader(("family_id", id), ("cursor", "\0"))) }
         #expect(throws: APIError.self) {
-            try API.syncEvents.parameters(reader(("family_id", id), ("since", "2026-02-03")))
+            try API.syncEvents.decodeParameters(reader(("family_id", id), ("cursor", "\0")))
+        }
+        #expect(throws: APIError.self) {
+            try API.syncEvents.decodeParameters(reader(("family_id", id), ("since", "2026-02-03")))
         }
     }
 
     @Test("the audit query keeps its own default")
     func auditLimit() throws {
-        #expect(try API.listAuditEvents.parameters(ParameterReader()).limit == 50)
-        #expect(try API.listAuditEvents.parameters(reader(("limit", "999"))).limit == 200)
+        #expect(try API.listAuditEvents.decodeParameters(ParameterReader()).limit == 50)
+        #expect(try API.listAuditEvents.decodeParameters(reader(("limit", "999"))).limit == 200)
     }
 
     @Test("what a client prints, a server reads back")

@@ -40,14 +40,14 @@ struct Sample: Sendable, CustomTestStringConvertible {
         self.body = bodyBytes
         self.answer = answerBytes
         target = request.target
-        targetAgain = { endpoint.target(try endpoint.parameters(ParameterReader(path: path, query: query))) }
+        targetAgain = { endpoint.target(try endpoint.decodeParameters(ParameterReader(path: path, query: query))) }
         self.query = query
-        targetWithQuery = { endpoint.target(try endpoint.parameters(ParameterReader(path: path, query: $0))) }
-        bodyAgain = { try endpoint.body(bodyBytes.span).content }
+        targetWithQuery = { endpoint.target(try endpoint.decodeParameters(ParameterReader(path: path, query: $0))) }
+        bodyAgain = { try endpoint.decodeBody(bodyBytes.span).content }
         unknownNames = {
             let names = KnownNames()
-            _ = try endpoint.parameters(ParameterReader(path: path, query: query, names: names))
-            _ = try names.recordBody { () throws(APIError) in try endpoint.body(bodyBytes.span) }
+            _ = try endpoint.decodeParameters(ParameterReader(path: path, query: query, names: names))
+            _ = try names.recordBody { () throws(APIError) in try endpoint.decodeBody(bodyBytes.span) }
             return names.unknown
         }
         answerAgain = {

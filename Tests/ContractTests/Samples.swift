@@ -223,7 +223,7 @@ extension Sample {
             PolicyUpdate(strategyTemplate: .friendlyReminder, constraints: constraints, owners: [id(1), id(4)]), policy),
         Sample(API.approvePolicy, ofPolicy, ApprovalCreate(comment: "Good"), approval),
         Sample(API.listPolicyApprovals, .init(policyID: id(8), page: page), NoBody(), page(approval)),
-        Sample(API.updateConsent, ConsentPath(consentID: id(12)), ConsentUpdate(revoked: true), consent),
+        Sample(API.updateConsent, ConsentPath(consentID: id(12)), ConsentUpdate(isRevoked: true), consent),
     ]
 
     // MARK: reports, ai
@@ -292,7 +292,7 @@ extension Sample {
 
     private static let feed = [
         Sample(
-            API.syncEvents, SyncQuery(familyID: id(2), since: moment, cursor: "e.1", facts: true), NoBody(),
+            API.syncEvents, SyncQuery(familyID: id(2), since: moment, cursor: "e.1", includesFacts: true), NoBody(),
             SyncResponse(
                 nags: [
                     SyncedNag(
@@ -327,7 +327,7 @@ extension Sample {
                         MemberFacts(
                             userID: id(1), displayName: nil, role: .child, status: .active, timeZone: "Europe/Paris",
                             quietHours: .standard, pushBackMode: .bounded, allowsOnDevice: true, streak: 3,
-                            resolved: [ResolvedNags(category: .meds, total: 2, completed: 1)],
+                            resolvedNags: [ResolvedNags(category: .meds, total: 2, completed: 1)],
                             pushBacks: [NagPushBacks(nagID: id(3), counted: [moment], earlier: nil)])
                     ], constraints: [ConstraintFacts(id: id(40), terms: constraintTerms)],
                     choices: AIChoices(mode: .auto, privacyLevel: .local, tokenThreshold: 256)), checkpoint: "c")),

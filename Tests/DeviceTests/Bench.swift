@@ -88,7 +88,7 @@ final class Bench {
     private var models: LocalModels {
         guard let prompts = try? PromptBook.english() else { return .none }
         let models = system.map { DeviceModels(system: $0, gateway: model) } ?? DeviceModels(gateway: model)
-        return models.writers(prompts: prompts, phrasebook: heuristics.phrasebook)
+        return models.makeWriters(prompts: prompts, phrasebook: heuristics.phrasebook)
     }
 
     var local: LocalAIService {
@@ -115,7 +115,7 @@ final class Bench {
 
     func service(_ requested: RequestedProvider? = nil) -> OnDeviceAIService<FarAway> {
         OnDeviceAIService(
-            local: local, server: far, requested: requested,
+            local: local, server: far, requestedProvider: requested,
             failure: { error in
                 error is FarAway.Unreachable
                     ? .unreachable(isConnectionFault: true) : error is FarAway.Refused ? .consentMissing : nil

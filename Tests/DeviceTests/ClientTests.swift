@@ -27,7 +27,7 @@ private final class ScriptedTransport: Transport {
     }
 
     func listen(
-        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+        _ target: String, onOpen: @escaping @Sendable () -> Void, onMessage: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
         tokens.withLock { $0.append(target) }
         throw .unreachable

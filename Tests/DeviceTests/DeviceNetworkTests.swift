@@ -199,7 +199,7 @@ struct DeviceNetworkTests {
             let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
                 .filter { $0.errorCode == nil }
             #expect(answers.map { $0.execution.warnings.count } == [1])
-            #expect(try bench.cache.noteWithdrawal(of: homeFamily) == nil, "known already")
+            #expect(try bench.cache.recordWithdrawal(of: homeFamily) == nil, "known already")
         }
     }
 }

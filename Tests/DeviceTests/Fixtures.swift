@@ -52,7 +52,7 @@ func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnD
             MemberFacts(
                 userID: me, displayName: "Me", role: role, status: .active, timeZone: "UTC", quietHours: nil,
                 pushBackMode: .bounded, allowsOnDevice: allowsOnDevice, streak: 4,
-                resolved: [ResolvedNags(category: .chores, total: 3, completed: 2)])
+                resolvedNags: [ResolvedNags(category: .chores, total: 3, completed: 2)])
         ])
 }
 
@@ -122,11 +122,11 @@ final class ScriptedChanges: ChangeSource {
     func tell() { stream.continuation.yield() }
 
     func listen(
-        to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
+        to family: FamilyID, onOpen: @escaping @Sendable () -> Void, onChange: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
         heard.withLock { $0.append(family) }
-        opened()
-        for await _ in stream.stream { changed() }
+        onOpen()
+        for await _ in stream.stream { onChange() }
     }
 }
 
@@ -162,7 +162,7 @@ final class ScriptedSource: FeedSource {
     var clockAhead: Timestamp.Span? { get async { .seconds(3) } }
 
     func newestCheckpoint() async throws -> String? { log?.newest }
-    func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? { log?.proof(from: old, to: new) }
+    func consistencyProof(from old: Int64, to new: Int64) async throws -> [[UInt8]]? { log?.proof(from: old, to: new) }
     func logKeys() async throws -> [AuditKey] { log?.keys ?? [] }
 
     func page(_ query: SyncQuery) async throws -> SyncResponse {

@@ -160,7 +160,7 @@ struct OnDeviceTests {
             try bench.sync()
             let nag = NagID(high: 1, low: 1)
             let now = bench.now
-            let facts = CacheFacts(bench.cache, family: homeFamily, reported: [nag], now: { now })
+            let facts = CacheFacts(bench.cache, family: homeFamily, outboxCompletions: [nag], now: { now })
             let local = LocalAIService(
                 facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: me))
             #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
@@ -174,7 +174,8 @@ struct OnDeviceTests {
             let bench = try Bench(folder)
             try bench.sync()
             let now = bench.now
-            let facts = CacheFacts(bench.cache, family: homeFamily, reported: [NagID(high: 1, low: 1)], now: { now })
+            let facts = CacheFacts(
+                bench.cache, family: homeFamily, outboxCompletions: [NagID(high: 1, low: 1)], now: { now })
             func recent(_ nag: UInt64) async throws -> CompletionRecord {
                 try await facts.nagFacts(NagID(high: 1, low: nag)).facts.recentCategory
             }

@@ -26,11 +26,11 @@ struct SyncTests {
                     mustRefetch: number == 1, facts: number == 4 ? facts() : nil)
             }
             let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
-            var told: [Int] = []
-            let summary = try await service.run(homeFamily) { told.append($0.rows) }
+            var rowCounts: [Int] = []
+            let summary = try await service.run(homeFamily) { rowCounts.append($0.rowCount) }
             #expect(source.queries.map(\.cursor) == ["start", "1", "2", "3"])
-            #expect(source.queries.allSatisfy { $0.facts && $0.since == nil })
-            #expect(summary.pages == 4 && summary.rows == 4 && summary.wasRefetched && told == [1, 2, 3, 4])
+            #expect(source.queries.allSatisfy { $0.includesFacts && $0.since == nil })
+            #expect(summary.pageCount == 4 && summary.rowCount == 4 && summary.wasRefetched && rowCounts == [1, 2, 3, 4])
             #expect(try cache.counts().nags == 4 && cache.cachedFamily(homeFamily)?.clockAhead == .seconds(3))
         }
     }
@@ -65,7 +65,7 @@ struct SyncTests {
             await #expect(throws: Down.self) { try await service.run(homeFamily) }
             #expect(try cache.cachedFamily(homeFamily)?.syncedAt == nil)
             let summary = try await service.run(homeFamily)
-            #expect(summary.pages == 4 - failing && source.queries.count == 4)
+            #expect(summary.pageCount == 4 - failing && source.queries.count == 4)
             #expect(try cache.counts().nags == 3 && cache.cachedFamily(homeFamily)?.syncedAt == start)
         }
     }
@@ -121,7 +121,7 @@ struct SyncTests {
             let summary = try await service.run(homeFamily)
             #expect(source.uploads.map(\.items.count) == [100, 100, 50])
             #expect(source.uploads.flatMap(\.items).map(\.clientID.low) == Array(0..<250))
-            #expect(summary.uploaded == 250 && summary.unapplied.map(\.clientID.low) == [120])
+            #expect(summary.uploadedCount == 250 && summary.unappliedResults.map(\.clientID.low) == [120])
             let kept = try outbox.unappliedItems()
             #expect(kept.map(\.item) == [item(120)] && kept[0].isConflict && kept[0].message == "Too late.")
             #expect(try outbox.waitingCount() == 1)

@@ -52,7 +52,7 @@ struct TransportTests {
     private func send(_ answer: String, linger: Bool = false) async throws -> TransportResponse {
         let server = try CrudeServer(answer, linger: linger)
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
-        let transport = try HTTPTransport(address, deadline: linger ? .milliseconds(600) : .seconds(120))
+        let transport = try HTTPTransport(address, timeout: linger ? .milliseconds(600) : .seconds(120))
         defer { _ = server }
         return try await transport.send(TransportRequest(method: .get, target: "/x?y=1", token: nil, body: []))
     }

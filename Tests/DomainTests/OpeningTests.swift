@@ -61,6 +61,6 @@ struct OpeningTests {
         ])
     func distance(_ recurrence: Recurrence, _ distance: Timestamp.Span) {
         let previous = at("2026-05-05T22:00:00Z")
-        #expect(recurrence.earliestMove(after: previous) == previous + distance)
+        #expect(recurrence.earliestMovedDueTime(after: previous) == previous + distance)
     }
 }

@@ -33,7 +33,7 @@ struct ExampleTests {
             try await server.setPIN(family)
             try await server.write([.demoSeeded], by: family.guardian, in: family.id)
             try await server.write([.demoSeeded], by: family.guardian, in: family.id)
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             server.clock.set(to: SystemClock().now())  // a server whose clock is not the database's is not ready
             for operation in TestServer.document.operations
             where operation.method == "GET" && operation.security != .bearer && !operation.path.contains("{") {

@@ -17,7 +17,7 @@ struct HTTPClientTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let client = HTTPClient(poller, networks: networks, authorities: authorities)
             defer { client.close() }
             return try await body(client)

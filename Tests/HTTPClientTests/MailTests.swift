@@ -30,7 +30,7 @@ struct MailTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let client = HTTPClient(poller, networks: networks, authorities: server.authority)
             defer { client.close() }
             return try await body(client)
@@ -124,7 +124,7 @@ struct MailTests {
         try loop.start()
         defer { loop.stop() }
         let relay = try #require(MailRelay(url: "smtp://127.0.0.1:9"))
-        let outcome = try await loop.task { poller in
+        let outcome = try await loop.runTask { poller in
             await Self.outcome(HTTPClient(poller, networks: HTTPClientTests.loopback), mail, to: relay)
         }
         #expect(outcome == HTTPClientError.malformedRequest.description)

@@ -314,6 +314,6 @@ struct ConnectionStateTests {
         var second = HTTPConnectionState(limits: Limits(), now: start)
         var position = 0
         _ = second.take(bytes(post).span, at: &position, now: start)
-        #expect(second.admitBody(upTo: 99_999) == .bodyTooLarge)
+        #expect(second.setBodyLimit(99_999) == .bodyTooLarge)
     }
 }

@@ -12,8 +12,8 @@ private func request(_ wire: String, body: [UInt8] = []) throws -> Request {
     }
     var identifiers = IdentifierSource(seed: 1, stream: 1)
     return Request(
-        head: head, body: body, remote: .loopback, id: identifiers.requestID(),
-        trace: identifiers.trace(continuing: nil, at: 0), route: nil)
+        head: head, body: body, remote: .loopback, id: identifiers.makeRequestID(),
+        trace: identifiers.makeTraceContext(continuing: nil, at: 0), route: nil)
 }
 
 private func get(_ fields: String, _ target: String = "/") throws -> Request {
@@ -28,8 +28,8 @@ struct RequestTests {
             for place in 0..<20 {
                 var line = [UInt8](repeating: UInt8(ascii: "x"), count: 20)
                 line[place] = byte
-                #expect(line.span.firstControl(from: 0, to: 20) == (byte.isControl ? place : 20))
-                #expect(line.span.firstControl(from: 1, to: place) == max(1, place))
+                #expect(line.span.firstControlIndex(from: 0, to: 20) == (byte.isControl ? place : 20))
+                #expect(line.span.firstControlIndex(from: 1, to: place) == max(1, place))
             }
         }
     }
@@ -82,7 +82,7 @@ struct RequestTests {
         #expect((parent != nil) == isValid)
         guard let parent else { return }
         var identifiers = IdentifierSource(seed: 1, stream: 1)
-        let own = identifiers.trace(continuing: parent, at: 0)
+        let own = identifiers.makeTraceContext(continuing: parent, at: 0)
         #expect(own.traceID == "0af7651916cd43dd8448eb211c80319c" && own.parentSpan == 0xb7ad_6b71_6920_3331)
         #expect(own.span != parent.span && own.traceparent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-"))
     }
@@ -90,8 +90,8 @@ struct RequestTests {
     @Test("ids of new traces begin with the time, and no two are the same")
     func newTraces() {
         var (first, second) = (IdentifierSource(seed: 1, stream: 1), IdentifierSource(seed: 1, stream: 3))
-        let early = (0..<1_000).map { _ in first.trace(continuing: nil, at: 1_790_000_000_000).traceID }
-        let late = (0..<1_000).map { _ in second.trace(continuing: nil, at: 1_790_000_000_001).traceID }
+        let early = (0..<1_000).map { _ in first.makeTraceContext(continuing: nil, at: 1_790_000_000_000).traceID }
+        let late = (0..<1_000).map { _ in second.makeTraceContext(continuing: nil, at: 1_790_000_000_001).traceID }
         #expect(early.allSatisfy { $0.hasPrefix("01a0c4506c00") } && late.allSatisfy { $0.hasPrefix("01a0c4506c01") })
         #expect(Set((early + late).map { $0.suffix(20) }).count == 2_000)
     }

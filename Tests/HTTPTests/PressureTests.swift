@@ -17,7 +17,7 @@ struct PressureTests {
             Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) },
             .immediate(.get, "/small") { _ in Response(.ok, .text, bytes: [UInt8](repeating: 0x78, count: 4_000)) },
         ]
-        return Application(router: try Router(routes), compressesFrom: nil)
+        return Application(router: try Router(routes), compressionThreshold: nil)
     }
 
     private func post(_ announced: Int, sending count: Int) -> String {
@@ -146,7 +146,7 @@ struct PressureTests {
         limits.answerMemoryPerAddress = 1 << 20
         let route = Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) }
         let policy = CORSPolicy.sample("https://app.example")
-        let application = Application(router: try Router([route]), cors: policy, compressesFrom: nil)
+        let application = Application(router: try Router([route]), cors: policy, compressionThreshold: nil)
         try await withServer(application, limits: limits) { _, port in
             let requests = [
                 ("GET /page HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\nConnection: close\r\n\r\n", 503),
@@ -194,7 +194,7 @@ struct PressureTests {
                     for _ in 0..<100 { try await writer.write(piece) }
                 })
         }
-        let application = Application(router: try Router([route]), compressesFrom: nil)
+        let application = Application(router: try Router([route]), compressionThreshold: nil)
         try await withServer(application, limits: limits) { server, port in
             var readers: [Client] = []
             var statuses: [Substring] = []
@@ -226,7 +226,7 @@ struct PressureTests {
                     try await writer.write([UInt8(ascii: "y")])
                 })
         }
-        let application = Application(router: try Router([route]), compressesFrom: nil)
+        let application = Application(router: try Router([route]), compressionThreshold: nil)
         try await withServer(application, limits: limits) { server, port in
             let request = "GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
             let reader = Client(port: port)

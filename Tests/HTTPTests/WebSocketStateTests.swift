@@ -97,12 +97,12 @@ struct WebSocketStateTests {
     @Test("a WebSocket ends a client that reads nothing for long, and not one that reads slowly")
     func slowReader() {
         var state = Self.state()
-        state.sent(0, waiting: 500, now: Self.start)
+        state.recordSent(0, waiting: 500, now: Self.start)
         var reading = state
-        reading.sent(1, waiting: 499, now: Self.start + .seconds(19))
+        reading.recordSent(1, waiting: 499, now: Self.start + .seconds(19))
         #expect(reading.expire(now: Self.start + .seconds(20)) == .nothing)
         #expect(state.expire(now: Self.start + .seconds(20)) == .end(.tooSlow))
-        reading.sent(499, waiting: 0, now: Self.start + .seconds(21))
+        reading.recordSent(499, waiting: 0, now: Self.start + .seconds(21))
         #expect(reading.expire(now: Self.start + .seconds(44)) == .nothing)
     }
 }

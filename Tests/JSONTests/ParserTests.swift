@@ -82,13 +82,13 @@ struct ParserTests {
             try JSONValue(parsing: [UInt8](repeating: UInt8(ascii: "["), count: 1_000_000))
         }
         #expect(throws: JSONError(.tooDeep, at: 2)) {
-            try JSONValue(parsing: "[[[]]]", limits: .init(depth: 2))
+            try JSONValue(parsing: "[[[]]]", limits: .init(maxDepth: 2))
         }
     }
 
     @Test("the parser refuses a document over the size limit before reading it")
     func size() {
-        #expect(throws: JSONError(.tooLarge, at: 3)) { try JSONValue(parsing: "nonsense", limits: .init(bytes: 3)) }
+        #expect(throws: JSONError(.tooLarge, at: 3)) { try JSONValue(parsing: "nonsense", limits: .init(maxBytes: 3)) }
     }
 
     @Test("the parser refuses a number of 2,000 digits")

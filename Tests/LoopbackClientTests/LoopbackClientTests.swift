@@ -14,7 +14,7 @@ struct LoopbackClientTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let client = LoopbackClient(poller, authorities: authorities)
             defer { client.close() }
             return try await body(client)

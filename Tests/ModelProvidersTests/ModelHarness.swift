@@ -35,7 +35,7 @@ struct ModelHarness: Sendable {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task(body)
+        return try await loop.runTask(body)
     }
 
     /// The base URL at which the service answers as the word says.
@@ -93,7 +93,9 @@ struct ModelHarness: Sendable {
 
 extension ModelLimits {
     /// For a busy machine.
-    static var generous: Self { Self(connecting: .seconds(300), whole: .seconds(600), list: .seconds(300)) }
+    static var generous: Self {
+        Self(connectTimeout: .seconds(300), questionTimeout: .seconds(600), listTimeout: .seconds(300))
+    }
 }
 
 /// What became of a question: the model's text or the fault.

@@ -205,7 +205,7 @@ struct ModelStoreTests {
             try store.createFolder()
             try Data(repeating: 7, count: 10).write(to: URL(filePath: store.path(of: model)))
             try Data(repeating: 7, count: Self.size + 1).write(to: URL(filePath: store.folder + "/small.part"))
-            #expect(store.state(of: model) == .other(bytes: 10))
+            #expect(store.state(of: model) == .wrongSize(bytes: 10))
             #expect(try await download(model, store) == "done")
         }
         try await with("range") { _, store, model in

@@ -96,7 +96,7 @@ struct ProviderTests {
             let result = try await ModelHarness.onLoop { poller in
                 try await harness.thirdParty(poller, "good", isAnthropic: true).generate(ModelHarness.request)
             }
-            #expect(result.provider == .ownProvider && result.tokenCount == 42 && result.structured == nil)
+            #expect(result.provider == .ownProvider && result.tokenCount == 42 && result.structuredFields == nil)
             let request = try #require(try await harness.requests().first { $0["method"] == "POST" })
             #expect(request["path"] == "/model/good/v1/messages")
             #expect(
@@ -134,7 +134,7 @@ struct ProviderTests {
                     try await harness.gateway(poller, "fields", style: style).generate(asked)
                 }
                 #expect(
-                    result.structured == ["recipient": "the child", "category": "chores", "description": "Bins"])
+                    result.structuredFields == ["recipient": "the child", "category": "chores", "description": "Bins"])
                 let request = try #require(try await harness.requests().last { $0["method"] == "POST" })
                 #expect(request["body"]?["response_format"] == formats[style] ?? nil, "\(style)")
             }
@@ -157,7 +157,7 @@ struct ProviderTests {
             let key = try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good", key: "a\r\nX: b")) }
             #expect(key == "\(ModelFault.unavailable(.notConfigured))", "a key with another header in it")
             #expect(try await harness.counts() == [0, 0])
-            let stalled = ModelLimits.thirdParty.request(.seconds(20)).stallTimeout
+            let stalled = ModelLimits.thirdParty.requestLimits(totalTimeout: .seconds(20)).stallTimeout
             #expect(stalled > .seconds(20), "a model is silent while it writes")
             let result = try await ModelHarness.onLoop { poller in
                 try await harness.gateway(poller, "usage").generate(ModelHarness.request)
@@ -168,8 +168,9 @@ struct ProviderTests {
 
     @Test("a slow call ends at its limit and is not repeated, nor is one whose caller has gone")
     func slow() async throws {
-        #expect(ModelLimits.loopback.connecting == .seconds(1) && ModelLimits.loopback.whole == .seconds(8))
-        #expect(ModelLimits.thirdParty.connecting == .seconds(3) && ModelLimits.thirdParty.whole == .seconds(20))
+        let (loopback, thirdParty) = (ModelLimits.loopback, ModelLimits.thirdParty)
+        #expect(loopback.connectTimeout == .seconds(1) && loopback.questionTimeout == .seconds(8))
+        #expect(thirdParty.connectTimeout == .seconds(3) && thirdParty.questionTimeout == .seconds(20))
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
             for word in ["slow", "list-slow"] {
@@ -177,7 +178,8 @@ struct ProviderTests {
                     let provider = try harness.gateway(poller, word)
                     if word == "slow" { _ = await provider.availability() }
                     provider.limits = ModelLimits(
-                        connecting: .seconds(300), whole: .milliseconds(300), list: .milliseconds(300))
+                        connectTimeout: .seconds(300), questionTimeout: .milliseconds(300),
+                        listTimeout: .milliseconds(300))
                     return await outcome(provider)
                 }
                 let late = word == "slow" ? ModelFault.timedOut : .unavailable(.timedOut)

@@ -78,7 +78,7 @@ struct RealRuntimeTests {
     func plain() async throws {
         let request = try Self.request()
         let result = try await ModelHarness.onLoop { try await Self.gateway($0, "kind").generate(request) }
-        #expect(result.text == Self.sentence && result.structured == nil && result.provider == .serverGateway)
+        #expect(result.text == Self.sentence && result.structuredFields == nil && result.provider == .serverGateway)
         #expect(try #require(result.tokenCount) > 10)
     }
 
@@ -102,8 +102,8 @@ struct RealRuntimeTests {
         let schema = OutputSchema(name: "tip", fields: [.init("kind", choices: ["tip"]), .init("text")])
         let request = ModelRequest(task: .intent, system: "Be kind.", user: "A tip, please.", schema: schema)
         let result = try await ModelHarness.onLoop { try await Self.gateway($0, "kind").generate(request) }
-        #expect(result.structured?["kind"] == "tip")
-        #expect(result.structured?["text"].map(trimmed) == Self.sentence)
+        #expect(result.structuredFields?["kind"] == "tip")
+        #expect(result.structuredFields?["text"].map(trimmed) == Self.sentence)
         // Without a grammar the model says its sentence, which is no object.
         let plain = try await ModelHarness.onLoop { await outcome(try Self.gateway($0, "kind", style: .none), request) }
         #expect(plain == "unreadable")

@@ -136,15 +136,17 @@ struct IntentReadingTests {
     func recipients() throws {
         let due = "2026-03-10T15:01"
         for (text, name) in [("pills for Emma", "Emma"), ("emma stone: pills", "Emma Stone"), ("pills", "me")] {
-            let nag = try Self.reading(text).nag(Self.answer(name, due))
+            let nag = try Self.reading(text).draftedNag(from: Self.answer(name, due))
             #expect(nag.recipient == (name == "me" ? Self.author : Self.emma), "\(text)")
             #expect(nag.category == .meds && nag.dueAt == Timestamp(seconds: 1_773_154_860))
         }
         // Unnamed, named in part, shared by two, and the author's word.
         for (text, name) in [("pills", "Emma"), ("Emma", "Emma Stone"), ("Sam", "Sam")] {
-            #expect(throws: OutputCheck.Refusal.self) { try Self.reading(text).nag(Self.answer(name, due)) }
+            #expect(throws: OutputCheck.Refusal.self) {
+                try Self.reading(text).draftedNag(from: Self.answer(name, due))
+            }
         }
-        #expect(try Self.reading("me", ["Me"]).nag(Self.answer("me", due)).recipient == Self.author)
+        #expect(try Self.reading("me", ["Me"]).draftedNag(from: Self.answer("me", due)).recipient == Self.author)
     }
 
     @Test(
@@ -155,6 +157,6 @@ struct IntentReadingTests {
             "2026-03-11T10:00T10:00",
         ])
     func dueTimes(due: String) {
-        #expect(throws: OutputCheck.Refusal.due) { try Self.reading("Emma").nag(Self.answer("Emma", due)) }
+        #expect(throws: OutputCheck.Refusal.due) { try Self.reading("Emma").draftedNag(from: Self.answer("Emma", due)) }
     }
 }

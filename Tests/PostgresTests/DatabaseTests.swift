@@ -167,7 +167,7 @@ import Testing
         let listener = try SilentListener()
         let loop = try EventLoop(name: "test")
         try loop.start()
-        try await loop.task { poller in
+        try await loop.runTask { poller in
             let options = try ConnectionOptions(url: "postgres://nobody@127.0.0.1:\(listener.port)/nothing")
             let database = Database(options, poller: poller)
             database.open()
@@ -200,7 +200,7 @@ import Testing
                     ])
             }
             #expect(try await database.query("SELECT 3 AS n").onlyRow()["n"] == 3)
-            #expect(database.refusals == 2)
+            #expect(database.refusalCount == 2)
         }
     }
 
@@ -366,6 +366,6 @@ private func outcome(_ body: () async throws -> Void) async -> String {
 /// Returns when what was spawned before has run until it waits for something.
 private func nextTurn(of database: Database) async {
     await withCheckedContinuation { continuation in
-        database.poller.atEndOfTurn { continuation.resume() }
+        database.poller.runAtEndOfTurn { continuation.resume() }
     }
 }

@@ -54,7 +54,7 @@ struct FairnessTests {
 
     private static func write(of row: Int) -> SQL {
         """
-        WITH \(SQL.requests)ledger_stamp AS (
+        WITH \(SQL.requestTable)ledger_stamp AS (
             UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row)
             RETURNING c.id, c.seq\(merged: ", request.*")
         )

@@ -125,7 +125,7 @@ struct HostResolverTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        let answers = try await loop.task { poller in
+        let answers = try await loop.runTask { poller in
             await withCheckedContinuation { (done: CheckedContinuation<[HostResolver.Answer], Never>) in
                 var answers: [HostResolver.Answer] = []
                 for _ in 0..<8 {

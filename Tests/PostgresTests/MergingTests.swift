@@ -81,7 +81,7 @@ import Testing
     /// A write as the ledger's are: it takes a row, and applies only where that goes.
     private static func write(_ number: Int, of row: Int) -> SQL {
         """
-        WITH \(SQL.requests)ledger_stamp AS (
+        WITH \(SQL.requestTable)ledger_stamp AS (
             UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row) AND c.id <> 5
             RETURNING c.id, c.seq\(merged: ", request.*")
         ), kept AS (INSERT INTO thing (id, clock, note) SELECT \(number), id, \(number == 9 ? nil : "n\(number)") FROM ledger_stamp)

@@ -19,7 +19,8 @@ struct NotificationTests {
             let record = Record()
             let listener = NotificationListener(
                 try ConnectionOptions(url: try testURL(), database: name),
-                listen: "LISTEN changes", poller: database.poller, heartbeat: .seconds(3_600), timeout: .seconds(600),
+                listen: "LISTEN changes", poller: database.poller, heartbeatInterval: .seconds(3_600),
+                timeout: .seconds(600),
                 onListening: { record.beginnings += 1 }, onNotification: { record.payloads.append($0) })
             listener.start()
             while record.beginnings < 1 { await Task.yield() }

@@ -36,7 +36,7 @@ func withDatabase(
     let loop = try EventLoop(name: "test")
     try loop.start()
     defer { loop.stop() }
-    try await loop.task { poller in
+    try await loop.runTask { poller in
         var single = Database.Limits.patient
         single.connections = 1
         let administration = Database(try ConnectionOptions(url: url), limits: single, poller: poller)

@@ -8,8 +8,8 @@ struct LoopBoundTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        let bound = try await loop.task { _ in LoopBound(value: [1, 2]) }
-        #expect(try await loop.task { _ in bound.value } == [1, 2])
+        let bound = try await loop.runTask { _ in LoopBound(value: [1, 2]) }
+        #expect(try await loop.runTask { _ in bound.value } == [1, 2])
     }
 
     @Test("reading a bound value on another loop ends a debug build")
@@ -18,8 +18,8 @@ struct LoopBoundTests {
             let loops = (try EventLoop(name: "one"), try EventLoop(name: "two"))
             try loops.0.start()
             try loops.1.start()
-            let bound = try await loops.0.task { _ in LoopBound(value: 1) }
-            _ = try await loops.1.task { _ in bound.value }
+            let bound = try await loops.0.runTask { _ in LoopBound(value: 1) }
+            _ = try await loops.1.runTask { _ in bound.value }
         }
     }
 

@@ -30,7 +30,7 @@ struct LoopEndTests {
     func resumedAfterTheEnd() async throws {
         let (gate, task) = (Gate(), Outcome())
         try await run { loop in
-            try await loop.task { poller in
+            try await loop.runTask { poller in
                 poller.spawn {
                     await gate.wait()
                     poller.assertIsolated()
@@ -46,7 +46,7 @@ struct LoopEndTests {
     func slicesAfterTheEnd() async throws {
         let tasks = [Outcome(), Outcome(), Outcome()]
         try await run { loop in
-            try await loop.task { poller in
+            try await loop.runTask { poller in
                 for (number, task) in tasks.enumerated() {
                     poller.spawn {
                         for _ in 0..<10_000 { await poller.yieldSlice() }
@@ -66,7 +66,7 @@ struct LoopEndTests {
         let answers = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 1...100 {
                 group.addTask {
-                    try await loop.task { poller in
+                    try await loop.runTask { poller in
                         poller.assertIsolated()
                         return number
                     }

@@ -11,7 +11,7 @@ struct PollerTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task(body)
+        return try await loop.runTask(body)
     }
 
     @Test("a handler is called until it has read everything, and not after unwatch")
@@ -74,11 +74,11 @@ struct PollerTests {
         let order = try await onLoop { poller in
             await withCheckedContinuation { (done: CheckedContinuation<[Int], Never>) in
                 var order: [Int] = []
-                poller.atEndOfTurn {
+                poller.runAtEndOfTurn {
                     order.append(1)
-                    poller.atEndOfTurn {
+                    poller.runAtEndOfTurn {
                         order.append(2)
-                        poller.atEndOfTurn { done.resume(returning: order + [3]) }
+                        poller.runAtEndOfTurn { done.resume(returning: order + [3]) }
                     }
                 }
             }
@@ -92,7 +92,7 @@ private final class Handler: ReadinessHandler {
 
     init(_ body: @escaping () -> Void) { self.body = body }
 
-    func ready(_ events: Readiness) { body() }
+    func handleReadiness(_ events: Readiness) { body() }
 }
 
 /// A pair of sockets that is closed with the value.

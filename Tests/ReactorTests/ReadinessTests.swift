@@ -12,7 +12,7 @@ struct ReadinessTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let (own, peer) = socketPair()
             defer { close(own) }
             act(own, peer)
@@ -71,5 +71,5 @@ private final class FirstEvent: ReadinessHandler {
 
     init(_ body: @escaping (Readiness) -> Void) { self.body = body }
 
-    func ready(_ events: Readiness) { body(events) }
+    func handleReadiness(_ events: Readiness) { body(events) }
 }

@@ -33,7 +33,7 @@ struct YieldBudgetTests {
         try loop.start()
         defer { loop.stop() }
         // Each round is a job of the loop, so it never waits.
-        let seen = try await loop.task { _ in
+        let seen = try await loop.runTask { _ in
             while yields.value.load(ordering: .relaxed) < 3 { await Task.yield() }
             return yields.value.load(ordering: .relaxed)
         }

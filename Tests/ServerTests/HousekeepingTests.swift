@@ -82,20 +82,20 @@ struct HousekeepingTests {
             let person = family.participant
             _ = try await server.call(API.deleteAccount, AccountPath(userID: person.id), as: person)
             let (clock, random) = (server.clock, server.random)
-            @Sendable func round() async throws -> Int {
+            @Sendable func runRound() async throws -> Int {
                 try await server.database.run { database in
                     let sealing = Sealing(TestServer.auditKeyring, random: random)
                     let ledger = Ledger(database: database, random: random, sealing: sealing)
                     return try await Housekeeping(
                         database: database, ledger: ledger, clock: clock, random: random, log: Log(.off),
                         counters: RetentionCounters(), purgeDays: AccountPurge.standardDays
-                    ).round().purgedAccounts
+                    ).runRound().purgedAccounts
                 }
             }
-            #expect(try await round() == 0)
+            #expect(try await runRound() == 0)
             clock.advance(by: .days(29))
-            #expect(try await round() == 1)
-            #expect(try await round() == 0)
+            #expect(try await runRound() == 1)
+            #expect(try await runRound() == 0)
         }
     }
 

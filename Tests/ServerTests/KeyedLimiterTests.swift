@@ -96,7 +96,7 @@ struct KeyedLimiterTests {
             for number in 0..<24 {
                 let (loop, key) = (loops[number % 2], number / 2 % 2)
                 group.addTask {
-                    try await loop.task { poller in
+                    try await loop.runTask { poller in
                         let limiter = KeyedLimiter(poller, sharing: turns, timeout: .seconds(600))
                         try await limiter.run(key) { await progress.hold(key) }
                     }
@@ -117,7 +117,7 @@ struct KeyedLimiterTests {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
-        try await loop.task { poller in
+        try await loop.runTask { poller in
             let limiter = KeyedLimiter<Int>(poller, limitPerKey: 1, timeout: .seconds(600))
             try await limiter.enter(1)
             await #expect { try await limiter.enter(1, until: poller.now + .milliseconds(1)) } throws: { error in

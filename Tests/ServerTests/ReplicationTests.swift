@@ -89,7 +89,7 @@ struct ReplicationTests {
     func metrics() async throws {
         func text(_ figures: DatabaseFigures?) -> String {
             let telemetry = Telemetry(loops: 1)
-            telemetry.setDatabase(figures)
+            telemetry.setDatabaseFigures(figures)
             return PrometheusText(telemetry, CheckpointStatus(isOn: false), at: ManualClock.start).text
         }
         func figures(_ status: ReplicationStatus) -> DatabaseFigures {

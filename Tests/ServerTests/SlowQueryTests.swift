@@ -27,7 +27,7 @@ struct SlowQueryTests {
             let loop = try EventLoop(name: "test")
             try loop.start()
             defer { loop.stop() }
-            try await loop.task { poller in
+            try await loop.runTask { poller in
                 let options = try ConnectionOptions(url: TestLogin.server.url(url), settings: settings)
                 let database = Database(options, limits: limits, slowStatements: slow, poller: poller)
                 defer { database.close() }

@@ -125,7 +125,7 @@ struct TracingTests {
     func requests() async throws {
         try await TestHTTPServer.with { collector in
             let address = try Self.collector(collector)
-            try await TestServer.run(configure: { $0.traces = address }) { server in
+            try await TestServer.run(configure: { $0.traceCollector = address }) { server in
                 let unsampled = ["traceparent": "00-\(String(repeating: "c", count: 32))-b7ad6b7169203331-00"]
                 let id = NagID(high: 1, low: 2)
                 try await server.call(
@@ -160,9 +160,10 @@ struct TracingTests {
             let address = try Self.collector(collector)
             let url = try #require(LoopbackURL(collector.url() + "/model/good"))
             try await TestServer.run(configure: { configuration in
-                configuration.traces = address
+                configuration.traceCollector = address
                 configuration.models.gateway = .init(url: url, model: ModelScene.model)
-                configuration.models.limits = .init(connecting: .seconds(300), whole: .seconds(600))
+                configuration.models.limits = .init(
+                    connectTimeout: .seconds(300), questionTimeout: .seconds(600))
             }) { server in
                 let ai = try await AIScene(server)
                 try await ai.prefer(#"{"ai_mode": "auto"}"#, ai.home.guardian)
@@ -195,7 +196,7 @@ struct TracingTests {
         try await TestHTTPServer.with { collector in
             let away = try #require(LoopbackURL("http://127.0.0.1:1"))
             for address in [try Self.collector(collector, "/fail503"), .loopback(away)] {
-                try await TestServer.run(configure: { $0.traces = address }) { server in
+                try await TestServer.run(configure: { $0.traceCollector = address }) { server in
                     for _ in 0..<3 { #expect(try await server.call("GET", "/api/v1/version").status == 200) }
                     var dropped = 0
                     while dropped < 3 {

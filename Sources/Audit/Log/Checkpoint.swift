@@ -21,9 +21,9 @@ public struct Checkpoint: Hashable, Sendable {
     /// Parses a checkpoint's text; nil for an invalid one.
     public init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count == 5, lines[4].isEmpty, VerifierKey.isName(String(lines[0])),
-            let size = Self.number(lines[1]), let root = Base64.decode(String(lines[2])), root.count == 32,
-            lines[3].hasPrefix("time "), let seconds = Self.number(lines[3].dropFirst(5)), seconds < 1 << 40
+        guard lines.count == 5, lines[4].isEmpty, VerifierKey.isValidName(String(lines[0])),
+            let size = Self.parseNumber(lines[1]), let root = Base64.decode(String(lines[2])), root.count == 32,
+            lines[3].hasPrefix("time "), let seconds = Self.parseNumber(lines[3].dropFirst(5)), seconds < 1 << 40
         else { return nil }
         self.init(origin: String(lines[0]), size: size, root: root, time: Timestamp(seconds: seconds))
     }
@@ -34,14 +34,14 @@ public struct Checkpoint: Hashable, Sendable {
     public func signed(by keys: [SigningKey]) -> SignedNote { SignedNote(text, signedBy: keys) }
 
     /// Parses ASCII digits without leading zeros; nil for anything else.
-    private static func number(_ text: Substring) -> Int64? {
+    private static func parseNumber(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0"
         else { return nil }
         return Int64(text)
     }
 }
 
-/// The keys that may sign one log's notes: the pinned ones, and those to which these have handed over.
+/// The keys that may sign one log's notes: the pinned ones, and those to which a trusted key has handed over.
 public struct TrustedKeys: Sendable {
     public private(set) var keys: [VerifierKey]
 
@@ -77,7 +77,7 @@ public struct TrustedKeys: Sendable {
     public func haveSigned(_ note: SignedNote) -> Bool { keys.contains { note.isSigned(by: $0) } }
 
     /// Returns the checkpoint in a note that a trusted key has signed under the log's name; nil for any other note.
-    public func checkpoint(_ note: SignedNote) -> Checkpoint? {
+    public func checkpoint(in note: SignedNote) -> Checkpoint? {
         guard let checkpoint = Checkpoint(text: note.text) else { return nil }
         return keys.contains { $0.name == checkpoint.origin && note.isSigned(by: $0) } ? checkpoint : nil
     }

@@ -9,7 +9,7 @@ public struct VerifierKey: Hashable, Sendable {
 
     /// - Precondition: the name is not empty and holds neither blanks nor `+`; the key has 32 bytes.
     init(name: String, publicKey: [UInt8]) {
-        precondition(Self.isName(name) && publicKey.count == 32)
+        precondition(Self.isValidName(name) && publicKey.count == 32)
         self.name = name
         self.publicKey = publicKey
     }
@@ -17,7 +17,7 @@ public struct VerifierKey: Hashable, Sendable {
     /// Parses `<name>+<hash>+<key>`, with the hash in eight hexadecimal digits; nil when the hash is not the key's.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, Self.isName(String(parts[0])), let key = Base64.decode(String(parts[2])),
+        guard parts.count == 3, Self.isValidName(String(parts[0])), let key = Base64.decode(String(parts[2])),
             key.count == 33, key[0] == Self.ed25519
         else { return nil }
         name = String(parts[0])
@@ -25,8 +25,8 @@ public struct VerifierKey: Hashable, Sendable {
         guard hexadecimal(hash) == parts[1] else { return nil }
     }
 
-    /// Returns whether a note can carry that name.
-    public static func isName(_ text: String) -> Bool {
+    /// Returns whether the text can be the name of a key, and of a log.
+    public static func isValidName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
     }
 
@@ -50,7 +50,7 @@ public struct SigningKey: Sendable {
 
     /// Creates the key; nil unless the seed has 32 bytes and notes can carry the name.
     public init?(name: String, seed: [UInt8]) {
-        guard seed.count == 32, VerifierKey.isName(name) else { return nil }
+        guard seed.count == 32, VerifierKey.isValidName(name) else { return nil }
         var (publicKey, secret) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))
         guard unsafe crypto_sign_seed_keypair(&publicKey, &secret, seed) == 0 else { return nil }
         verifier = VerifierKey(name: name, publicKey: publicKey)
@@ -78,8 +78,8 @@ public enum Base64 {
         let encoded = text.utf8.map { CChar(bitPattern: $0) }
         var bytes = [UInt8](repeating: 0, count: encoded.count)
         var count = 0
-        let refused = unsafe sodium_base642bin(
+        let resultCode = unsafe sodium_base642bin(
             &bytes, bytes.count, encoded, encoded.count, nil, &count, nil, sodium_base64_VARIANT_ORIGINAL)
-        return refused == 0 ? Array(bytes.prefix(count)) : nil
+        return resultCode == 0 ? Array(bytes.prefix(count)) : nil
     }
 }

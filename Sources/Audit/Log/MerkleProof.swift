@@ -12,7 +12,7 @@ public enum MerkleProof {
 
     private static func path(_ index: Int64, _ range: Range<Int64>) -> [Range<Int64>] {
         guard range.count > 1 else { return [] }
-        let middle = range.lowerBound + largestPower(below: Int64(range.count))
+        let middle = range.lowerBound + largestPowerOfTwo(below: Int64(range.count))
         return index < middle
             ? path(index, range.lowerBound..<middle) + [middle..<range.upperBound]
             : path(index, middle..<range.upperBound) + [range.lowerBound..<middle]
@@ -26,20 +26,23 @@ public enum MerkleProof {
         return subproof(old, 0..<new, isWhole: true)
     }
 
+    /// Returns SUBPROOF of RFC 6962.
+    /// - Parameter isWhole: whether the range begins at the first leaf. The root of the old tree is then no part of the
+    ///   proof, because the verifier has it.
     private static func subproof(_ old: Int64, _ range: Range<Int64>, isWhole: Bool) -> [Range<Int64>] {
         if old == range.upperBound { return isWhole ? [] : [range] }
-        let middle = range.lowerBound + largestPower(below: Int64(range.count))
+        let middle = range.lowerBound + largestPowerOfTwo(below: Int64(range.count))
         return old <= middle
             ? subproof(old, range.lowerBound..<middle, isWhole: isWhole) + [middle..<range.upperBound]
             : subproof(old, middle..<range.upperBound, isWhole: false) + [range.lowerBound..<middle]
     }
 
-    private static func largestPower(below count: Int64) -> Int64 { 1 << (63 - (count - 1).leadingZeroBitCount) }
+    private static func largestPowerOfTwo(below count: Int64) -> Int64 { 1 << (63 - (count - 1).leadingZeroBitCount) }
 
     // MARK: Verification
 
-    /// Returns the root of the tree of `size` leaves to which the path leads from a leaf at `index`; nil when no path
-    /// can have that length.
+    /// Computes the root of a tree of `size` leaves from the leaf at `index` and its path; nil if the tree has no such
+    /// leaf, or the path has a wrong length.
     public static func root(
         including leafHash: [UInt8], at index: Int64, size: Int64, path: [[UInt8]]
     ) -> [UInt8]? {
@@ -62,15 +65,15 @@ public enum MerkleProof {
         return last == 0 ? hash : nil
     }
 
-    /// Returns whether the path proves that the tree of `new` leaves with that root extends the tree of `old` leaves
-    /// with its root.
+    /// Returns whether the path proves that the tree of `new` leaves with the root `newRoot` extends the tree of `old`
+    /// leaves with the root `oldRoot`.
     public static func isConsistent(
         old: Int64, oldRoot: [UInt8], new: Int64, newRoot: [UInt8], path: [[UInt8]]
     ) -> Bool {
         guard old >= 0, old <= new, path.allSatisfy({ $0.count == 32 }) else { return false }
         if old == new { return path.isEmpty && oldRoot == newRoot }
         if old == 0 { return path.isEmpty && oldRoot == MerkleHash.empty }
-        // A perfect tree is its own first node.
+        // If the old tree is perfect, the path begins with its root, which the proof omits.
         var path = (old.nonzeroBitCount == 1 ? [oldRoot] : []) + path
         guard !path.isEmpty else { return false }
         var (node, last) = (old - 1, new - 1)

@@ -68,15 +68,15 @@ public enum MerkleRange {
     /// Returns the perfect subtrees of a range, largest first.
     /// - Precondition: the lower bound is a multiple of the smallest power of two that is not less than the length, as
     ///   in the ranges of proofs.
-    public static func perfect(_ range: Range<Int64>) -> [Range<Int64>] {
-        var parts: [Range<Int64>] = []
+    public static func perfectSubtrees(of range: Range<Int64>) -> [Range<Int64>] {
+        var subtrees: [Range<Int64>] = []
         var start = range.lowerBound
         while start < range.upperBound {
-            let left = range.upperBound - start
-            let width = Int64(1) << (63 - left.leadingZeroBitCount)
-            parts.append(start..<start + width)
+            let remaining = range.upperBound - start
+            let width = Int64(1) << (63 - remaining.leadingZeroBitCount)
+            subtrees.append(start..<start + width)
             start += width
         }
-        return parts
+        return subtrees
     }
 }

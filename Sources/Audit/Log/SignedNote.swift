@@ -4,8 +4,8 @@
 public struct SignedNote: Hashable, Sendable {
     /// A signature line.
     public struct Signature: Hashable, Sendable {
-        public let name: String
-        /// The first four bytes, which identify the key.
+        public let keyName: String
+        /// The four bytes that distinguish keys of the same name.
         public let keyHash: [UInt8]
         public let bytes: [UInt8]
     }
@@ -16,10 +16,10 @@ public struct SignedNote: Hashable, Sendable {
     /// Signs a text.
     /// - Precondition: the text is not empty, ends with a line feed and holds no other control character.
     public init(_ text: String, signedBy keys: [SigningKey]) {
-        precondition(Self.isText(text))
+        precondition(Self.isValidText(text))
         self.text = text
         signatures = keys.map { key in
-            Signature(name: key.verifier.name, keyHash: key.verifier.hash, bytes: key.sign(Array(text.utf8)))
+            Signature(keyName: key.verifier.name, keyHash: key.verifier.hash, bytes: key.sign(Array(text.utf8)))
         }
     }
 
@@ -27,7 +27,7 @@ public struct SignedNote: Hashable, Sendable {
     public init?(_ note: String) {
         guard note.utf8.count <= 1 << 20, let gap = note.ranges(of: "\n\n").last else { return nil }
         let text = String(note[..<gap.lowerBound]) + "\n"
-        guard Self.isText(text), note.hasSuffix("\n") else { return nil }
+        guard Self.isValidText(text), note.hasSuffix("\n") else { return nil }
         var signatures: [Signature] = []
         for line in note[gap.upperBound...].dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
             let parts = line.split(separator: " ", omittingEmptySubsequences: false)
@@ -36,26 +36,26 @@ public struct SignedNote: Hashable, Sendable {
             else { return nil }
             signatures.append(
                 Signature(
-                    name: String(parts[1]), keyHash: Array(bytes.prefix(4)), bytes: Array(bytes.dropFirst(4))))
+                    keyName: String(parts[1]), keyHash: Array(bytes.prefix(4)), bytes: Array(bytes.dropFirst(4))))
         }
         guard !signatures.isEmpty, signatures.count <= 64 else { return nil }
         self.text = text
         self.signatures = signatures
     }
 
-    /// The note as text.
+    /// The whole note: the text and its signatures.
     public var note: String {
-        text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
+        text + "\n" + signatures.map { "— \($0.keyName) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
     }
 
     /// Returns whether the key has signed the text.
     public func isSigned(by key: VerifierKey) -> Bool {
         signatures.contains {
-            $0.name == key.name && $0.keyHash == key.hash && key.verifies($0.bytes, of: Array(text.utf8))
+            $0.keyName == key.name && $0.keyHash == key.hash && key.verifies($0.bytes, of: Array(text.utf8))
         }
     }
 
-    private static func isText(_ text: String) -> Bool {
+    private static func isValidText(_ text: String) -> Bool {
         text.hasSuffix("\n") && text.utf8.count > 1 && !text.utf8.contains { $0 < 0x20 && $0 != 0x0a }
     }
 }

@@ -4,7 +4,7 @@ public struct Tile: Hashable, Sendable {
     /// The number of hashes in a full tile.
     public static let width: Int64 = 256
     /// The number of levels in a tree of 2^63 leaves.
-    public static let levels = 8
+    public static let levelCount = 8
 
     /// The level: 0 for tiles of leaf hashes, 1 for tiles of hashes over 256 leaves each, …
     public var level: Int
@@ -20,33 +20,34 @@ public struct Tile: Hashable, Sendable {
 
     /// Parses `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`.
     public init?(level: String, path: [String]) {
-        guard let level = Self.number(level, digits: 1...2), level < Self.levels, var last = path.last else {
+        guard let level = Self.parseNumber(level, digits: 1...2), level < Self.levelCount, var last = path.last else {
             return nil
         }
         var groups = path
         var count = Self.width
         if groups.count >= 2, groups[groups.count - 2].hasSuffix(".p") {
-            guard let given = Self.number(last, digits: 1...3), (1..<Self.width).contains(given) else { return nil }
-            count = given
+            guard let partialCount = Self.parseNumber(last, digits: 1...3), (1..<Self.width).contains(partialCount)
+            else { return nil }
+            count = partialCount
             groups.removeLast()
             last = String(groups.removeLast().dropLast(2))
             groups.append(last)
         }
         guard (1...6).contains(groups.count) else { return nil }
         var index: Int64 = 0
-        for (place, group) in groups.enumerated() {
-            let isLast = place == groups.count - 1
+        for (groupIndex, group) in groups.enumerated() {
+            let isLast = groupIndex == groups.count - 1
             guard isLast || group.hasPrefix("x"),
-                let part = Self.number(isLast ? group : String(group.dropFirst()), digits: 3...3)
+                let part = Self.parseNumber(isLast ? group : String(group.dropFirst()), digits: 3...3)
             else { return nil }
             // Of several groups the first is never zero: each tile has one name.
-            guard isLast || place > 0 || part > 0 else { return nil }
+            guard isLast || groupIndex > 0 || part > 0 else { return nil }
             index = index * 1_000 + part
         }
         self.init(level: Int(level), index: index, count: count)
     }
 
-    private static func number(_ text: String, digits: ClosedRange<Int>) -> Int64? {
+    private static func parseNumber(_ text: String, digits: ClosedRange<Int>) -> Int64? {
         guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text.utf8.count == 1 || digits.lowerBound == 3 || text.utf8.first != 0x30
         else { return nil }
@@ -72,8 +73,8 @@ public struct Tile: Hashable, Sendable {
     /// The positions of the tile's hashes within the level.
     public var positions: Range<Int64> { index * Self.width..<index * Self.width + count }
 
-    /// Returns the number of hashes on that level in a tree of `size` leaves.
-    public static func nodes(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
+    /// Returns the number of hashes on a level in a tree of `size` leaves.
+    public static func nodeCount(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
 }
 
 /// A run of adjacent hashes on one level of the layout of tiles.
@@ -93,9 +94,9 @@ public struct NodeRun: Hashable, Sendable {
         positions = range.lowerBound >> Int64(8 * level)..<range.upperBound >> Int64(8 * level)
     }
 
-    /// Returns all hashes that give the root over a proof's range.
+    /// Returns the runs of all hashes that give the root over a proof's range.
     public static func runs(of range: Range<Int64>) -> [NodeRun] {
-        MerkleRange.perfect(range).map(NodeRun.init(perfect:))
+        MerkleRange.perfectSubtrees(of: range).map(NodeRun.init(perfect:))
     }
 }
 
@@ -118,8 +119,8 @@ public struct NodeStore: Sendable {
     /// Returns the root over a proof's range; nil where a hash is missing.
     public func root(of range: Range<Int64>) -> [UInt8]? {
         var roots: [[UInt8]] = []
-        for part in MerkleRange.perfect(range) {
-            let run = NodeRun(perfect: part)
+        for subtree in MerkleRange.perfectSubtrees(of: range) {
+            let run = NodeRun(perfect: subtree)
             var nodes: [[UInt8]] = []
             for position in run.positions {
                 guard let hash = self[run.level, position] else { return nil }

@@ -50,8 +50,8 @@ public struct TreeGrowth: Sendable {
 
     /// Returns the hashes that are needed to extend a tree of `size` leaves: the incomplete last tile of each level.
     public static func nodeRuns(at size: Int64) -> [NodeRun] {
-        (0..<Tile.levels).map { level in
-            let count = Tile.nodes(level: level, size: size)
+        (0..<Tile.levelCount).map { level in
+            let count = Tile.nodeCount(level: level, size: size)
             return NodeRun(level: level, positions: count / Tile.width * Tile.width..<count)
         }
     }
@@ -75,8 +75,8 @@ public struct TreeGrowth: Sendable {
     public mutating func append(_ leafHash: [UInt8]) -> [Node] {
         var nodes: [Node] = []
         var hash = leafHash
-        for level in 0..<Tile.levels {
-            let position = Tile.nodes(level: level, size: size + 1) - 1
+        for level in 0..<Tile.levelCount {
+            let position = Tile.nodeCount(level: level, size: size + 1) - 1
             nodes.append(Node(level: level, position: position, hash: hash))
             edges[level].append(hash)
             guard edges[level].count == Int(Tile.width) else { break }

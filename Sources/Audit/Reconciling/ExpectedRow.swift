@@ -3,14 +3,15 @@ import Domain
 /// The value that a column must have, as far as the entries record it.
 enum ExpectedValue: Sendable, Hashable, ExpressibleByStringLiteral {
     case text(String)
-    /// A person, for whom the row has nobody once they are erased; nil for nobody.
+    /// A person; nil for nobody. Once the person is erased, the row names nobody instead.
     case person(Pseudonym?)
     case people(Set<Pseudonym>)
     /// One of these people alone; the entries do not record which.
     case oneOf(Set<Pseudonym>)
-    /// The entry about this person, or about anybody, that would say has lost its details.
+    /// Not known: the entry that records the value has lost its details. The person is the one whom the entry is about;
+    /// nil where that may be several people.
     case lostDetails(Pseudonym?)
-    /// The entry about this person does not say, because it is older than the detail or has lost its details.
+    /// Not known: the entry about this person is older than the detail, or has lost its details.
     case notRecorded(Pseudonym?)
     /// Not compared: an entry that has lost its details may have changed it.
     case unknown
@@ -19,12 +20,13 @@ enum ExpectedValue: Sendable, Hashable, ExpressibleByStringLiteral {
 
     init(_ value: some CustomStringConvertible) { self = .text(value.description) }
 
-    /// A detail of an entry about a person.
+    /// Creates the value of a detail of an entry about a person: `lostDetails` without a body, and `notRecorded` if the
+    /// body lacks the detail.
     init(_ name: String, of person: Pseudonym?, in body: AuditBody?) {
         self = body.map { $0[name].map { .text($0) } ?? .notRecorded(person) } ?? .lostDetails(person)
     }
 
-    /// A time in an entry's details. One that cannot be read is not recorded.
+    /// Creates the value of a time in an entry's details: `notRecorded` if the text is missing or is no time.
     init(time text: String?, of person: Pseudonym?) {
         self = text.flatMap { Timestamp(rfc3339: $0) }.map { .text($0.rfc3339) } ?? .notRecorded(person)
     }
@@ -56,8 +58,8 @@ struct ExpectedRow: Sendable {
     struct Column: Sendable {
         let name: String
         var value: ExpectedValue
-        /// The entry that records the value.
-        var number: Int64
+        /// The number of the entry that records the value.
+        var entryNumber: Int64
     }
 
     private(set) var columns: [Column] = []
@@ -66,18 +68,18 @@ struct ExpectedRow: Sendable {
     /// The time from which the row's retention period counts; nil for rows that retention keeps.
     var retainedFrom: Timestamp?
 
-    /// The last entry that changed the row.
-    var number: Int64? { columns.map(\.number).max() }
+    /// The number of the last entry that changed the row.
+    var lastEntryNumber: Int64? { columns.map(\.entryNumber).max() }
 
     subscript(name: String) -> ExpectedValue? { columns.first { $0.name == name }?.value }
 
-    /// Sets columns, by the entry of that number.
-    mutating func set(_ values: KeyValuePairs<String, ExpectedValue>, by number: Int64) {
+    /// Sets columns that the entry with that number records.
+    mutating func set(_ values: KeyValuePairs<String, ExpectedValue>, by entryNumber: Int64) {
         for (name, value) in values {
             if let index = columns.firstIndex(where: { $0.name == name }) {
-                (columns[index].value, columns[index].number) = (value, number)
+                (columns[index].value, columns[index].entryNumber) = (value, entryNumber)
             } else {
-                columns.append(Column(name: name, value: value, number: number))
+                columns.append(Column(name: name, value: value, entryNumber: entryNumber))
             }
         }
     }

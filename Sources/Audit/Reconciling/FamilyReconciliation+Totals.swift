@@ -3,37 +3,41 @@ import Domain
 /// The points that retention has deleted.
 struct DroppedPoints: Sendable {
     /// The sums of each member's deleted points that the member's row of totals claims.
-    var claimed: [UserID: ScoreSums] = [:]
-    /// The sums of each person's deleted points that the audit log proves: of its entries about points without a row.
-    var recorded: [Pseudonym: ScoreSums] = [:]
+    var claimedSums: [UserID: ScoreSums] = [:]
+    /// The sums of the points that the audit log records for each person and that have no row any more.
+    var recordedSums: [Pseudonym: ScoreSums] = [:]
+    /// The pseudonyms of the family's members, by account.
     var people: [UserID: Pseudonym] = [:]
 
     mutating func add(_ row: ExpectedRow) {
         guard case .person(let person?) = row["user"] else { return }
-        recorded[person, default: ScoreSums()].add(ScoreSums(of: { row[$0]?.text }))
+        recordedSums[person, default: ScoreSums()].add(ScoreSums(of: { row[$0]?.text }))
     }
 }
 
 extension FamilyReconciliation {
-    /// Compares the sums of a member with the points that came before, and with those that retention has deleted.
+    /// Compares the sums of a member with the sums of the member's points: those whose rows came before, and those that
+    /// retention has deleted.
     public mutating func check(_ row: TotalsRow) {
         report.rows += 1
-        // The points prove it, not the log.
+        // The rows of points prove the sums, so a difference is a finding even if the replay stopped.
         lastChange = 0
         var expected = sums.removeValue(forKey: row.user) ?? ScoreSums()
         expected.add(row.dropped)
-        if row.dropped != ScoreSums() { dropped.claimed[row.user] = row.dropped }
+        if row.dropped != ScoreSums() { droppedPoints.claimedSums[row.user] = row.dropped }
         compareSums(row.user, "", row.sums, expected)
     }
 
-    /// Compares what the sums count of deleted points with the entries, as far as there are any.
-    mutating func finishDropped() {
-        for (user, person) in dropped.people {
-            let (claimed, recorded) = (dropped.claimed[user] ?? ScoreSums(), dropped.recorded[person] ?? ScoreSums())
+    /// Compares the deleted points that the totals claim with those that the entries record. If retention has deleted
+    /// entries too, a difference is a gap.
+    mutating func checkDroppedPoints() {
+        for (user, person) in droppedPoints.people {
+            let claimed = droppedPoints.claimedSums[user] ?? ScoreSums()
+            let recorded = droppedPoints.recordedSums[person] ?? ScoreSums()
             if claimed == recorded { continue }
-            if replay.cut > 0 {
+            if replay.lastPrunedNumber > 0 {
                 report.add(.pruned)
-            } else if replay.unread.contains(person) {
+            } else if replay.peopleWithLostDetails.contains(person) {
                 addLostDetails(.totals, user.description, of: person)
             } else {
                 compareSums(user, "dropped_", claimed, recorded)
@@ -54,7 +58,7 @@ extension ScoreSums {
         [("points", \.points), ("streak", \.streak), ("events", \.events), ("completions", \.completions)]
     }
 
-    /// The sums of one gamification event.
+    /// Creates the sums of the one gamification event of a row.
     init(of row: StateRow) {
         self.init(of: { if case .text(let text) = row.values[$0] { text } else { nil } })
     }

@@ -7,15 +7,16 @@ import Domain
 public struct FamilyReconciliation: Sendable {
     let replay: FamilyReplay
     var report = StateReport()
-    /// The rows that the entries record and that have not come yet.
-    private var open: [StateFinding.Subject: Set<StateKey>] = [:]
+    /// The keys of the rows that the entries record and that have not come yet.
+    private var remainingKeys: [StateFinding.Subject: Set<StateKey>] = [:]
     private var membersWithoutPerson = 0
-    /// The sums of the points that came, for which no totals have come yet.
+    /// The sums of the rows of points that came, by the accounts whose totals have not come yet.
     var sums: [UserID: ScoreSums] = [:]
-    var dropped = DroppedPoints()
+    var droppedPoints = DroppedPoints()
     /// The time before which retention has deleted rows that it does not keep; nil for none.
-    let retention: Timestamp?
-    /// The entry that changed the row under examination last, as the row says; nil where it does not say.
+    let deletedBefore: Timestamp?
+    /// The number of the entry that last changed the row under examination, as the row says; nil where the row does not
+    /// say.
     var lastChange: Int64?
 
     private static let subjects: [StateFinding.Subject] = [
@@ -26,22 +27,23 @@ public struct FamilyReconciliation: Sendable {
     /// - Parameters:
     ///   - relationships: the keys of the family's relationships by their ids. Entries of admissions do not contain
     ///     these ids.
-    ///   - retention: the time before which retention has deleted points and incentives; nil for none.
+    ///   - deletedBefore: the time before which retention has deleted points and incentives; nil for none.
     public init(
-        _ replay: FamilyReplay, relationships: [ResourceID: StateKey], deletedBefore retention: Timestamp? = nil
+        _ replay: FamilyReplay, relationships: [ResourceID: StateKey], deletedBefore: Timestamp? = nil
     ) {
         var replay = replay
         replay.addRelationships(relationships)
         self.replay = replay
-        self.retention = retention
-        for subject in Self.subjects { open[subject] = Set(replay.rows[subject].keys) }
+        self.deletedBefore = deletedBefore
+        for subject in Self.subjects { remainingKeys[subject] = Set(replay.rows[subject].keys) }
         report.families = 1
-        report.entries = replay.entries
+        report.entries = replay.entryCount
         if let kind = replay.unknownKinds.min() {
             report.incomplete = "this version does not know entries of kind \(kind)"
         }
     }
 
+    /// Compares a row of the database with the entries.
     public mutating func check(_ row: StateRow) {
         report.rows += 1
         lastChange = row.changedBy
@@ -50,8 +52,8 @@ public struct FamilyReconciliation: Sendable {
             if row.subject == .membership { membersWithoutPerson += 1 }
             return report.add(.erased)
         }
-        if row.subject == .membership, let user = row.user { dropped.people[user] = row.person }
-        let expected = take(row)
+        if row.subject == .membership, let user = row.user { droppedPoints.people[user] = row.person }
+        let expected = takeExpectedRow(for: row)
         if replay.mayHaveUnreadChange(of: row) { return addLostDetails(row.subject, row.id, of: row.person) }
         if let expected { return compare(row, expected) }
         if row.source.map(replay.unreadEnds.contains) ?? false {
@@ -60,11 +62,12 @@ public struct FamilyReconciliation: Sendable {
         addUnknown(row)
     }
 
-    /// Returns what the entries record of the row; nil where they record nothing, or where another row has come as it.
-    private mutating func take(_ row: StateRow) -> ExpectedRow? {
+    /// Returns the expected row of a row of the database, and removes its key from `remainingKeys`; nil where the
+    /// entries record no such row, or where another row has come with the same key.
+    private mutating func takeExpectedRow(for row: StateRow) -> ExpectedRow? {
         for key in row.keys {
             guard let expected = replay.rows[row.subject][key] else { continue }
-            return open[row.subject]?.remove(key) != nil || expected.isOptional ? expected : nil
+            return remainingKeys[row.subject]?.remove(key) != nil || expected.isOptional ? expected : nil
         }
         return nil
     }
@@ -77,11 +80,12 @@ public struct FamilyReconciliation: Sendable {
             var isEqual = true
             switch (column.value, found) {
             case (.unknown, _), (_, .unknown): break
-            case (.notRecorded(let person), _) where !(person.map(replay.unread.contains) ?? false): isRecorded = false
+            case (.notRecorded(let person), _) where !(person.map(replay.peopleWithLostDetails.contains) ?? false):
+                isRecorded = false
             case (.lostDetails(let person), _), (.notRecorded(let person), _):
                 if !hasLostDetails { addLostDetails(subject, row.id, of: person) }
                 hasLostDetails = true
-            case (.person(let expected), .person(nil)): isEqual = expected.map(replay.erased.contains) ?? true
+            case (.person(let expected), .person(nil)): isEqual = expected.map(replay.erasedPeople.contains) ?? true
             case (.people, .people(let people)) where people.contains(nil),
                 (.oneOf, .people(let people)) where people.contains(nil):
                 report.add(.erased)
@@ -90,53 +94,58 @@ public struct FamilyReconciliation: Sendable {
             default: isEqual = found.description == column.value.description
             }
             if isEqual { continue }
-            addDifference(subject, row.id, column.name, found.description, column.value.description, column.number)
+            addDifference(subject, row.id, column.name, found.description, column.value.description, column.entryNumber)
         }
         if !isRecorded { report.add(.notRecorded) }
     }
 
     // MARK: The end
 
-    /// Returns the report, with the entries for which no row came.
+    /// Returns the report, after the last row, with findings about the recorded rows that did not come.
     public mutating func finish() -> StateReport {
         lastChange = nil
-        finishErasedMembers()
+        checkErasedMembers()
         for subject in Self.subjects {
-            let missing = (open[subject] ?? []).compactMap { key in replay.rows[subject][key].map { (key, $0) } }
-            for (key, row) in missing.sorted(by: { $0.1.number ?? 0 < $1.1.number ?? 0 }) {
-                finish(subject, key, row)
+            let missing = (remainingKeys[subject] ?? []).compactMap { key in
+                replay.rows[subject][key].map { (key, $0) }
+            }
+            for (key, row) in missing.sorted(by: { $0.1.lastEntryNumber ?? 0 < $1.1.lastEntryNumber ?? 0 }) {
+                checkMissing(subject, key, row)
             }
         }
-        finishDropped()
+        checkDroppedPoints()
         for user in sums.keys { addMissing(.totals, user.description, nil) }
         return report
     }
 
-    private mutating func finish(_ subject: StateFinding.Subject, _ key: StateKey, _ row: ExpectedRow) {
-        if row.isOptional || key.people.contains(where: replay.erased.contains) { return }
+    /// Reports a recorded row that did not come, unless an erasure, retention or lost details may explain it.
+    private mutating func checkMissing(_ subject: StateFinding.Subject, _ key: StateKey, _ row: ExpectedRow) {
+        if row.isOptional || key.people.contains(where: replay.erasedPeople.contains) { return }
         if subject == .constraint, replay.hasUnreadConstraints { return }
-        if let start = row.retainedFrom, let retention, start < retention {
+        if let start = row.retainedFrom, let deletedBefore, start < deletedBefore {
             report.add(.pruned)
-            if subject == .points { dropped.add(row) }
+            if subject == .points { droppedPoints.add(row) }
             return
         }
-        addMissing(subject, row["id"]?.text ?? key.description, row.number)
+        addMissing(subject, row["id"]?.text ?? key.description, row.lastEntryNumber)
     }
 
-    /// Compares the number of membership rows without a person with the number of those that the entries record for
-    /// erased people; unless retention has deleted entries, which may be about some of them.
-    private mutating func finishErasedMembers() {
-        let erased = (open[.membership] ?? []).count { $0.people.contains(where: replay.erased.contains) }
-        guard replay.cut == 0, membersWithoutPerson != erased else { return }
+    /// Compares the number of membership rows without a person with the number of memberships that the entries record
+    /// for erased people. If retention has deleted entries, nothing is compared, because they may be about such
+    /// members.
+    private mutating func checkErasedMembers() {
+        let erased = (remainingKeys[.membership] ?? []).count { key in
+            key.people.contains(where: replay.erasedPeople.contains)
+        }
+        guard replay.lastPrunedNumber == 0, membersWithoutPerson != erased else { return }
         addDifference(.membership, "erased", "count", "\(membersWithoutPerson)", "\(erased)", nil)
     }
 
     // MARK: Findings
 
-    /// Adds a finding. If the replay stopped before an entry that may explain the row, the finding counts as unproven,
-    /// because the entries before that do not prove it.
+    /// Adds a finding. It is unproven if an entry that may explain the row was not replayed.
     private mutating func add(_ finding: StateFinding) {
-        if let stop = replay.damage.stop, lastChange.map({ $0 >= stop }) ?? true {
+        if let stop = replay.damage.firstUnappliedNumber, lastChange.map({ $0 >= stop }) ?? true {
             report.addUnproven(finding)
         } else {
             report.add(finding)
@@ -153,7 +162,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// Reports a row that no entry records: as a gap if retention may have deleted the entry.
     private mutating func addUnknown(_ row: StateRow) {
-        if replay.cut > 0, row.madeBy <= replay.cut {
+        if replay.lastPrunedNumber > 0, row.madeBy <= replay.lastPrunedNumber {
             report.add(.pruned)
         } else {
             add(finding(row.subject, row.id, .noEntry))

@@ -2,7 +2,7 @@ import Domain
 
 /// A row that the audit log does not explain, or an entry whose row is missing.
 public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The subject that was compared.
+    /// The kind of row or of other state that a finding is about.
     public enum Subject: String, Sendable {
         case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
         case incentiveRule = "incentive_rule"
@@ -38,7 +38,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     public var field: String?
     public var found: String?
     public var expected: String?
-    /// The entry that says otherwise.
+    /// The number of the entry that says otherwise.
     public var number: Int64?
 
     public init(
@@ -84,18 +84,19 @@ public struct StateReport: Sendable, Hashable {
         case notRecorded = "not_told"
     }
 
-    /// Findings that are kept; all are counted.
-    public static let longestList = 100
+    /// The maximum number of findings in `findings`, and in `unproven`; the counts include all.
+    public static let maxListedFindings = 100
 
     public var families: Int64 = 0
     public var entries: Int64 = 0
-    /// Rows that were compared with the log.
+    /// The number of rows that were compared with the log.
     public var rows: Int64 = 0
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
+    /// The number of findings, without the unproven ones.
     public private(set) var count: Int64 = 0
-    /// Findings that the log does not prove, because it is invalid or unreadable at the entries that would. The state
-    /// may be correct: other findings say where the log is damaged.
+    /// Findings that the log does not prove, because the entries that would prove them are invalid or unreadable. The
+    /// state may be correct: other findings say where the log is damaged.
     public private(set) var unproven: [StateFinding] = []
     public private(set) var unprovenCount: Int64 = 0
     /// The reason for which not everything could be compared; nil when it was.
@@ -105,12 +106,12 @@ public struct StateReport: Sendable, Hashable {
 
     public mutating func add(_ finding: StateFinding) {
         count += 1
-        if findings.count < Self.longestList { findings.append(finding) }
+        if findings.count < Self.maxListedFindings { findings.append(finding) }
     }
 
     public mutating func addUnproven(_ finding: StateFinding) {
         unprovenCount += 1
-        if unproven.count < Self.longestList { unproven.append(finding) }
+        if unproven.count < Self.maxListedFindings { unproven.append(finding) }
     }
 
     public mutating func add(_ gap: Gap, _ number: Int64 = 1) { gaps[gap, default: 0] += number }
@@ -120,9 +121,9 @@ public struct StateReport: Sendable, Hashable {
         entries += other.entries
         rows += other.rows
         for (gap, number) in other.gaps { add(gap, number) }
-        findings += other.findings.prefix(max(0, Self.longestList - findings.count))
+        findings += other.findings.prefix(max(0, Self.maxListedFindings - findings.count))
         count += other.count
-        unproven += other.unproven.prefix(max(0, Self.longestList - unproven.count))
+        unproven += other.unproven.prefix(max(0, Self.maxListedFindings - unproven.count))
         unprovenCount += other.unprovenCount
         incomplete = incomplete ?? other.incomplete
     }

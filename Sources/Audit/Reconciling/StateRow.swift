@@ -11,9 +11,9 @@ public struct StateRow: Sendable {
     public var values: [String: StateValue]
     /// The account whose row it is; nil for rows of a family.
     public var user: UserID?
-    /// The person whom the entry is about that records the row; nil where that may be several people.
+    /// The person whom the row's entry is about; nil where that may be several people.
     public var person: Pseudonym?
-    /// The nag of whose end the row may be an effect.
+    /// The nag whose end may have caused the row.
     public var source: ResourceID?
     /// The number of the act that made the row, where no other act changes such rows; 0 where the row does not say.
     public var madeBy: Int64 = 0
@@ -91,7 +91,7 @@ public enum StateKey: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The people with whose erasure the row may be deleted.
+    /// The people whose erasure may delete the row.
     var people: [Pseudonym] {
         switch self {
         case .person(let person), .badge(let person, _): [person]
@@ -101,7 +101,7 @@ public enum StateKey: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The sums of a member's gamification events, as they are stored. They come after the events.
+/// The row with the sums of a member's gamification events. Such rows come after the rows of the events.
 public struct TotalsRow: Sendable {
     public var user: UserID
     public var sums: ScoreSums
@@ -115,6 +115,7 @@ public struct TotalsRow: Sendable {
     }
 }
 
+/// Sums over gamification events: points, changes of the streak, and the numbers of events and of completions.
 public struct ScoreSums: Sendable, Hashable {
     public var points: Int64 = 0
     public var streak: Int64 = 0

@@ -3,7 +3,8 @@ import Domain
 /// Verifies an export of the audit log record by record and stops at the first invalid one.
 ///
 /// It keeps a hash and a number for each family and one hash for each level of the tree, however long the export is. It
-/// trusts the keys it was given and those to which these have handed over, and nothing that the export claims itself.
+/// trusts the keys it was given and those to which a trusted key has handed over, and nothing that the export claims
+/// itself.
 public struct AuditLogVerifier {
     /// The result of a verification.
     public enum Verdict: Sendable {
@@ -17,20 +18,20 @@ public struct AuditLogVerifier {
     public struct Policy: Sendable {
         /// The longest time for which an entry may be without a position in the log.
         public var exposureWindow = Timestamp.Span.seconds(5)
-        /// The time by which a family's clock may run ahead.
-        public var largestLead = Timestamp.Span.minutes(11)
+        /// The maximum time by which an entry may be later than the checkpoint that covers it.
+        public var largestClockLead = Timestamp.Span.minutes(11)
         public var retention = Prune.retention
-        /// The largest age of the newest checkpoint at the export.
-        public var longestSilence = Timestamp.Span.minutes(11)
+        /// The maximum age of the newest checkpoint when the export is created.
+        public var largestCheckpointAge = Timestamp.Span.minutes(11)
 
         public init() {}
     }
 
-    public private(set) var entries: Int64 = 0
-    /// The number of entries that no checkpoint covers yet.
-    public private(set) var unsigned: Int64 = 0
+    public private(set) var entryCount: Int64 = 0
+    /// The number of entries without a position in the log, which no checkpoint covers yet.
+    public private(set) var unsignedCount: Int64 = 0
     /// The number of bodies that are erased or cannot be read.
-    public private(set) var erased: Int64 = 0
+    public private(set) var missingBodyCount: Int64 = 0
     public private(set) var newest: Checkpoint?
 
     private let policy: Policy
@@ -41,12 +42,12 @@ public struct AuditLogVerifier {
     private var treeSize: Int64 = 0
     /// The hashes that the tree has completed and the export has not listed yet.
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
-    private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
+    private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levelCount)
     private var newestTime = Timestamp(microseconds: .min)
     private var consistentSizes: Set<Int64> = []
     private var isAtEnd = false
     /// Whether the export gives the clock of every family that has one.
-    private var haveClocks = false
+    private var hasAllClocks = false
     /// Whether no trusted key signed the latest checkpoint.
     private var isNewestCheckpointUntrusted = false
     /// The witnessed checkpoints by size; filled with the header, when the keys are known.
@@ -54,17 +55,20 @@ public struct AuditLogVerifier {
 
     private struct Chain {
         var verifier: ChainVerifier
-        /// The last number that retention deleted.
-        var cut: Int64 = 0
-        var cutHash: [UInt8] = []
-        /// The newest entry with a position in the log, and its hash.
+        /// The number of the last entry that retention deleted, and its hash; 0 where it deleted none.
+        var lastPruned: Int64 = 0
+        var lastPrunedHash: [UInt8] = []
+        /// The number of the newest entry with a position in the log, and its hash.
         var lastSequenced: Int64 = 0
         var lastSequencedHash: [UInt8] = []
+        /// Whether an entry without a position has been read, after which no entry may have one.
         var isPending = false
-        /// The first entry without a body for each person, until an erasure record explains it.
+        /// The number of the first entry of each person whose body is erased.
         var missingBodies: [Pseudonym: Int64] = [:]
-        var unreadable: [Pseudonym: Int64] = [:]
-        var erasures: Set<Pseudonym> = []
+        /// The number of the first entry of each person whose body cannot be read.
+        var unreadableBodies: [Pseudonym: Int64] = [:]
+        /// The people of whom an entry records the erasure.
+        var erasedPeople: Set<Pseudonym> = []
         var hasClock = false
 
         /// Verifies the family's next entry, and records it.
@@ -82,10 +86,10 @@ public struct AuditLogVerifier {
             switch prepared.payload {
             case .whole: break
             case .erased: missingBodies[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
-            case .unreadable: unreadable[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            case .unreadable: unreadableBodies[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             }
             if let person = entry.act.subject, entry.act.kind == AuditKind.personErased.rawValue {
-                erasures.insert(person)
+                erasedPeople.insert(person)
             }
             guard prepared.position != nil else {
                 isPending = true
@@ -115,18 +119,18 @@ public struct AuditLogVerifier {
         case .entry(let entry, let payload, let position):
             try check(PreparedEntry(entry, payload, position: position))
         case .prepared(let prepared): try check(prepared)
-        case .leaf(let leaf): try check(leaf)
+        case .leaf(let leaf): try checkPrunedLeaf(leaf)
         case .node(let level, let position, let hash):
             guard expectedNodes[level]?.removeValue(forKey: position) == hash else {
                 throw AuditFinding(.nodeDiffers(level: level), position: position << Int64(min(8 * level, 62)))
             }
         case .checkpoint(let note): try check(checkpoint: note)
-        case .inclusion(let leaf, let size, let path): try check(leaf, size, path)
-        case .consistency(let old, let new, let path): try check(old, new, path)
+        case .inclusion(let leaf, let size, let path): try checkInclusion(leaf, size, path)
+        case .consistency(let old, let new, let path): try checkConsistency(old, new, path)
         case .clock(let family, let number, let head): try check(clock: family, number, head)
         case .end(let count, let clocks):
-            isAtEnd = count <= entries
-            haveClocks = clocks != nil
+            isAtEnd = count <= entryCount
+            hasAllClocks = clocks != nil
         }
     }
 
@@ -136,7 +140,7 @@ public struct AuditLogVerifier {
         trusted.accept(header.handovers)
         self.header = header
         for note in witnesses {
-            guard let checkpoint = trusted.checkpoint(note) else { throw AuditFinding(.untrustedCheckpoint) }
+            guard let checkpoint = trusted.checkpoint(in: note) else { throw AuditFinding(.untrustedCheckpoint) }
             guard checkpoint.origin == header.origin else { throw AuditFinding(.wrongOrigin) }
             // Two witnesses saw different logs of the same length.
             if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
@@ -149,18 +153,18 @@ public struct AuditLogVerifier {
 
     private mutating func check(prune note: SignedNote) throws(AuditFinding) {
         guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
-        let finding = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
-        guard trusted.haveSigned(note), prune.origin == header?.origin, entries == 0
+        let finding = AuditFinding(.badPrune, family: prune.family, number: prune.lastNumber)
+        guard trusted.haveSigned(note), prune.origin == header?.origin, entryCount == 0
         else {
             throw finding
         }
         guard prune.time - prune.lastTime >= policy.retention else {
-            throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)
+            throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.lastNumber)
         }
-        if let known = chains[prune.family], known.cut >= prune.cut { return }
-        var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.cut, head: prune.hash))
-        (chain.cut, chain.cutHash) = (prune.cut, prune.hash)
-        if header?.family != nil { (chain.lastSequenced, chain.lastSequencedHash) = (prune.cut, prune.hash) }
+        if let known = chains[prune.family], known.lastPruned >= prune.lastNumber { return }
+        var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.lastNumber, head: prune.hash))
+        (chain.lastPruned, chain.lastPrunedHash) = (prune.lastNumber, prune.hash)
+        if header?.family != nil { (chain.lastSequenced, chain.lastSequencedHash) = (prune.lastNumber, prune.hash) }
         chains[prune.family] = chain
     }
 
@@ -172,17 +176,17 @@ public struct AuditLogVerifier {
             throw AuditFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
         }
         try chains[entry.family, default: Chain(verifier: ChainVerifier(family: entry.family))].append(prepared)
-        if case .whole = prepared.payload {} else { erased += 1 }
+        if case .whole = prepared.payload {} else { missingBodyCount += 1 }
         if let position {
-            if header?.family == nil { try grow(prepared.leafHash, at: position, (entry.family, entry.number)) }
+            if header?.family == nil { try appendLeaf(prepared.leafHash, at: position, (entry.family, entry.number)) }
         } else if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
             throw AuditFinding(.neverSequenced, family: entry.family, number: entry.number)
         }
-        if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestLead {
+        if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestClockLead {
             throw AuditFinding(.futureEntry, family: entry.family, number: entry.number)
         }
-        entries += 1
-        if position == nil { unsigned += 1 }
+        entryCount += 1
+        if position == nil { unsignedCount += 1 }
     }
 
     /// Verifies that a family's clock has the number and the hash of its newest entry.
@@ -195,20 +199,21 @@ public struct AuditLogVerifier {
         chains[family]?.hasClock = true
     }
 
-    private mutating func check(_ leaf: LogLeafPosition) throws(AuditFinding) {
-        guard let chain = chains[leaf.family], leaf.number <= chain.cut else {
+    /// Verifies a leaf whose entry retention has deleted.
+    private mutating func checkPrunedLeaf(_ leaf: LogLeafPosition) throws(AuditFinding) {
+        guard let chain = chains[leaf.family], leaf.number <= chain.lastPruned else {
             throw AuditFinding(.missingEntry, family: leaf.family, number: leaf.number, position: leaf.position)
         }
-        if leaf.number == chain.cut {
-            let pruned = LogLeaf(family: leaf.family, number: chain.cut, entryHash: chain.cutHash)
+        if leaf.number == chain.lastPruned {
+            let pruned = LogLeaf(family: leaf.family, number: chain.lastPruned, entryHash: chain.lastPrunedHash)
             guard pruned.hash == leaf.hash else {
                 throw AuditFinding(.badPrune, family: leaf.family, number: leaf.number, position: leaf.position)
             }
         }
-        try grow(leaf.hash, at: leaf.position, (leaf.family, leaf.number))
+        try appendLeaf(leaf.hash, at: leaf.position, (leaf.family, leaf.number))
     }
 
-    private mutating func grow(
+    private mutating func appendLeaf(
         _ hash: [UInt8], at position: Int64, _ leaf: (family: FamilyID, number: Int64)
     ) throws(AuditFinding) {
         guard position == treeSize else {
@@ -219,7 +224,7 @@ public struct AuditLogVerifier {
         var (level, node) = (0, hash)
         while true {
             levels[level].append(node)
-            guard levels[level].size == Tile.width, level < Tile.levels - 1 else { break }
+            guard levels[level].size == Tile.width, level < Tile.levelCount - 1 else { break }
             node = levels[level].root
             levels[level] = MerkleFrontier()
             level += 1
@@ -247,7 +252,7 @@ public struct AuditLogVerifier {
     // MARK: Checkpoints and proofs
 
     private mutating func check(checkpoint note: SignedNote) throws(AuditFinding) {
-        guard let checkpoint = trusted.checkpoint(note) else {
+        guard let checkpoint = trusted.checkpoint(in: note) else {
             // Keys are rotated. It suffices that a later, trusted checkpoint covers this one.
             isNewestCheckpointUntrusted = true
             return
@@ -271,13 +276,15 @@ public struct AuditLogVerifier {
         (newest, newestTime) = (checkpoint, checkpoint.time)
     }
 
-    private mutating func check(_ leaf: LogLeafPosition, _ size: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
+    private mutating func checkInclusion(
+        _ leaf: LogLeafPosition, _ size: Int64, _ path: [[UInt8]]
+    ) throws(AuditFinding) {
         let finding = AuditFinding(
             .badInclusion, family: leaf.family, number: leaf.number, position: leaf.position)
         guard let newest, newest.size == size,
             MerkleProof.root(including: leaf.hash, at: leaf.position, size: size, path: path) == newest.root
         else { throw finding }
-        // The Merkle log may have a leaf whose entry was pruned, but never the other way round.
+        // The leaf must be that of the family's newest sequenced entry. If it has a later number, an entry is missing.
         guard let chain = chains[leaf.family], chain.lastSequenced == leaf.number else {
             if leaf.number > chains[leaf.family]?.lastSequenced ?? 0 {
                 throw AuditFinding(
@@ -294,7 +301,7 @@ public struct AuditLogVerifier {
 
     private var provenFamilies: Set<FamilyID> = []
 
-    private mutating func check(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
+    private mutating func checkConsistency(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
         guard let witness = witnessed[old], let newest, newest.size == new else { return }
         guard
             MerkleProof.isConsistent(
@@ -311,7 +318,7 @@ public struct AuditLogVerifier {
         if let finding = firstBodyWithoutRecord() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is truncated: its last line is missing") }
         if isNewestCheckpointUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
-        if haveClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
+        if hasAllClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
             return .tampered(AuditFinding(.noClock, family: family))
         }
         guard let newest else { return .incomplete("there is no checkpoint: no key proves the entries") }
@@ -336,10 +343,10 @@ public struct AuditLogVerifier {
         {
             return .incomplete("the family's newest entry is not proven to be in the log")
         }
-        if entries > 0, entries == unsigned {
+        if entryCount > 0, entryCount == unsignedCount {
             return .incomplete("no signature covers the entries yet: export again in a few seconds")
         }
-        if header.madeAt - newest.time > policy.longestSilence {
+        if header.madeAt - newest.time > policy.largestCheckpointAge {
             return .incomplete("the newest checkpoint is much older than the export")
         }
         return .sound
@@ -349,12 +356,12 @@ public struct AuditLogVerifier {
     /// is none.
     private func firstBodyWithoutRecord() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let gone = chain.missingBodies.filter { !chain.erasures.contains($0.key) }.values.min()
-            let unreadable = chain.unreadable.filter { !chain.erasures.contains($0.key) }.values.min()
-            if let number = unreadable, number <= gone ?? .max {
+            let missing = chain.missingBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()
+            let unreadable = chain.unreadableBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()
+            if let number = unreadable, number <= missing ?? .max {
                 return AuditFinding(.unreadableBody, family: family, number: number)
             }
-            if let number = gone { return AuditFinding(.erasedWithoutRecord, family: family, number: number) }
+            if let number = missing { return AuditFinding(.erasedWithoutRecord, family: family, number: number) }
         }
         return nil
     }

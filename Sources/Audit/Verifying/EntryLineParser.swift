@@ -8,38 +8,39 @@ import Domain
 public struct EntryLineParser {
     private let bytes: ArraySlice<UInt8>
     private let end: Int
-    private var place: Int
+    private var readIndex: Int
 
     private init(_ bytes: ArraySlice<UInt8>) {
         self.bytes = bytes
-        place = bytes.startIndex
+        readIndex = bytes.startIndex
         end = bytes.endIndex
     }
 
     /// Parses a line without its line feed; nil unless it is an entry in the form that the server writes.
-    public static func record(_ line: ArraySlice<UInt8>) -> ExportRecord? {
-        var reader = EntryLineParser(line)
-        return reader.read()
+    public static func parse(_ line: ArraySlice<UInt8>) -> ExportRecord? {
+        var parser = EntryLineParser(line)
+        return parser.readEntry()
     }
 
-    private mutating func read() -> ExportRecord? {
-        guard skip(#"{"entry":{"family_id":"#), let family: FamilyID = identifier(), skip(#","n":"#),
-            let number = integer(), skip(#","at_us":"#), let time = integer(), skip(#","kind":"#), let kind = text(),
-            skip(#","actor":"#), let actor: Pseudonym = identifier(), skip(#","subject":"#),
-            let subject: Pseudonym? = optionalIdentifier(), skip(#","resource_id":"#),
-            let resource: ResourceID? = optionalIdentifier(), skip(#","trace_id":"#),
-            let trace: TraceID = identifier(), skip(#","request_id":"#), let request: RequestID = identifier(),
-            skip(#","commit":"#), let commitment = digest(), skip(#","prev":"#), let previous = digest(),
-            skip(#","hash":"#), let hash = digest(), skip(#","position":"#)
+    private mutating func readEntry() -> ExportRecord? {
+        guard skip(#"{"entry":{"family_id":"#), let family: FamilyID = readIdentifier(), skip(#","n":"#),
+            let number = readInteger(), skip(#","at_us":"#), let time = readInteger(), skip(#","kind":"#),
+            let kind = readText(), skip(#","actor":"#), let actor: Pseudonym = readIdentifier(),
+            skip(#","subject":"#), let subject: Pseudonym? = readOptionalIdentifier(), skip(#","resource_id":"#),
+            let resource: ResourceID? = readOptionalIdentifier(), skip(#","trace_id":"#),
+            let trace: TraceID = readIdentifier(), skip(#","request_id":"#),
+            let request: RequestID = readIdentifier(), skip(#","commit":"#), let commitment = readDigest(),
+            skip(#","prev":"#), let previous = readDigest(), skip(#","hash":"#), let hash = readDigest(),
+            skip(#","position":"#)
         else { return nil }
         let position: Int64?
         if skip("null") {
             position = nil
         } else {
-            guard let number = integer() else { return nil }
+            guard let number = readInteger() else { return nil }
             position = number
         }
-        guard skip(#","payload":"#), let payload = payload(), skip("}}"), place == end else { return nil }
+        guard skip(#","payload":"#), let payload = readPayload(), skip("}}"), readIndex == end else { return nil }
         let act = AuditEntry.Act(
             kind: kind, actor: actor, subject: subject, resource: resource, trace: trace, request: request,
             commitment: commitment)
@@ -48,11 +49,10 @@ public struct EntryLineParser {
         return .entry(entry, payload, position: position)
     }
 
-    private mutating func payload() -> ExportRecord.Payload? {
+    private mutating func readPayload() -> ExportRecord.Payload? {
         if skip(#""whole","salt":"#) {
-            guard let salt = digest(), skip(#","body":""#), let body = hexadecimal(atMost: end - place) else {
-                return nil
-            }
+            guard let salt = readDigest(), skip(#","body":""#), let body = readHexadecimal(atMost: end - readIndex)
+            else { return nil }
             return .whole(salt: salt, body: body)
         }
         if skip(#""erased","salt":null,"body":null"#) { return .erased }
@@ -64,45 +64,45 @@ public struct EntryLineParser {
 
     private mutating func skip(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
-        guard end - place >= count else { return false }
-        for index in 0..<count where bytes[place + index] != (unsafe literal.utf8Start[index]) { return false }
-        place += count
+        guard end - readIndex >= count else { return false }
+        for index in 0..<count where bytes[readIndex + index] != (unsafe literal.utf8Start[index]) { return false }
+        readIndex += count
         return true
     }
 
-    private mutating func integer() -> Int64? {
-        let start = place
+    private mutating func readInteger() -> Int64? {
+        let start = readIndex
         var value: Int64 = 0
-        while place < end, place - start < 18, case let digit = bytes[place] &- 0x30, digit < 10 {
+        while readIndex < end, readIndex - start < 18, case let digit = bytes[readIndex] &- 0x30, digit < 10 {
             value = value * 10 + Int64(digit)
-            place += 1
+            readIndex += 1
         }
-        return place > start && (place == start + 1 || bytes[start] != 0x30) ? value : nil
+        return readIndex > start && (readIndex == start + 1 || bytes[start] != 0x30) ? value : nil
     }
 
     /// Reads a string of visible ASCII without escapes.
-    private mutating func text() -> String? {
+    private mutating func readText() -> String? {
         guard skip("\"") else { return nil }
-        let start = place
-        while place < end, bytes[place] != UInt8(ascii: "\"") {
-            guard (0x20...0x7e).contains(bytes[place]), bytes[place] != UInt8(ascii: "\\") else { return nil }
-            place += 1
+        let start = readIndex
+        while readIndex < end, bytes[readIndex] != UInt8(ascii: "\"") {
+            guard (0x20...0x7e).contains(bytes[readIndex]), bytes[readIndex] != UInt8(ascii: "\\") else { return nil }
+            readIndex += 1
         }
-        guard place < end else { return nil }
-        defer { place += 1 }
-        return String(decoding: bytes[start..<place], as: UTF8.self)
+        guard readIndex < end else { return nil }
+        defer { readIndex += 1 }
+        return String(decoding: bytes[start..<readIndex], as: UTF8.self)
     }
 
-    private mutating func optionalIdentifier<Kind>() -> Identifier<Kind>?? {
+    private mutating func readOptionalIdentifier<Kind>() -> Identifier<Kind>?? {
         if skip("null") { return .some(nil) }
-        guard let value: Identifier<Kind> = identifier() else { return nil }
+        guard let value: Identifier<Kind> = readIdentifier() else { return nil }
         return .some(value)
     }
 
-    private mutating func identifier<Kind>() -> Identifier<Kind>? {
-        guard end - place >= 38, bytes[place] == UInt8(ascii: "\""), bytes[place + 37] == UInt8(ascii: "\"")
+    private mutating func readIdentifier<Kind>() -> Identifier<Kind>? {
+        guard end - readIndex >= 38, bytes[readIndex] == UInt8(ascii: "\""), bytes[readIndex + 37] == UInt8(ascii: "\"")
         else { return nil }
-        let start = place + 1
+        let start = readIndex + 1
         let dash = UInt8(ascii: "-")
         guard bytes[start + 8] == dash, bytes[start + 13] == dash, bytes[start + 18] == dash,
             bytes[start + 23] == dash,
@@ -110,7 +110,7 @@ public struct EntryLineParser {
             let third = hexWord(start + 19, start + 24), let fourth = hexWord(start + 28, start + 32)
         else { return nil }
         let (high, low) = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
-        place += 38
+        readIndex += 38
         return Identifier(high: high, low: low)
     }
 
@@ -127,15 +127,15 @@ public struct EntryLineParser {
         return Self.decodeHex8(UInt64(digits.1) << 32 | UInt64(digits.0))?.byteSwapped
     }
 
-    private mutating func digest() -> [UInt8]? {
-        guard skip("\""), end - place >= 65, bytes[place + 64] == UInt8(ascii: "\"") else { return nil }
-        return hexadecimal(atMost: 64)
+    private mutating func readDigest() -> [UInt8]? {
+        guard skip("\""), end - readIndex >= 65, bytes[readIndex + 64] == UInt8(ascii: "\"") else { return nil }
+        return readHexadecimal(atMost: 64)
     }
 
     /// Reads hexadecimal digits up to a quotation mark, which is consumed.
-    private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
-        let (start, length) = (place - bytes.startIndex, min(limit, end - place))
-        // Never for zero bytes: several threads would write to the array that all empty arrays share.
+    private mutating func readHexadecimal(atMost limit: Int) -> [UInt8]? {
+        let (start, length) = (readIndex - bytes.startIndex, min(limit, end - readIndex))
+        // All empty arrays share their storage, and creating one here would write to it from several threads.
         guard length > 0 else { return nil }
         var count = 0
         let decoded = unsafe bytes.withUnsafeBytes { source in
@@ -148,8 +148,8 @@ public struct EntryLineParser {
                     count += 4
                 }
                 while 2 * count + 2 <= length {
-                    guard let high = unsafe Self.value(source[start + 2 * count]),
-                        let low = unsafe Self.value(source[start + 2 * count + 1])
+                    guard let high = unsafe Self.digitValue(source[start + 2 * count]),
+                        let low = unsafe Self.digitValue(source[start + 2 * count + 1])
                     else { break }
                     unsafe buffer[count] = high << 4 | low
                     count += 1
@@ -157,21 +157,21 @@ public struct EntryLineParser {
                 initialized = count
             }
         }
-        place += 2 * count
-        guard place < end, bytes[place] == UInt8(ascii: "\"") else { return nil }
-        place += 1
+        readIndex += 2 * count
+        guard readIndex < end, bytes[readIndex] == UInt8(ascii: "\"") else { return nil }
+        readIndex += 1
         return decoded
     }
 
     /// Returns four bytes from eight digits at once, the first byte in the lowest byte of the result; nil unless all
     /// are lower-case hexadecimal digits.
     private static func decodeHex8(_ text: UInt64) -> UInt32? {
-        let each: UInt64 = 0x0101_0101_0101_0101
+        let onePerByte: UInt64 = 0x0101_0101_0101_0101
         // Letters have a bit that digits do not; a letter's low bits count from 1 and mean 10 and more.
-        let letters = (text >> 6) & each
+        let letters = (text >> 6) & onePerByte
         let values = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &* 9)
-        guard values & 0xf0f0_f0f0_f0f0_f0f0 == 0, ((values &+ (each &* 6)) >> 4) & each == letters,
-            values &+ (each &* 0x30) &+ (letters &* 0x27) == text
+        guard values & 0xf0f0_f0f0_f0f0_f0f0 == 0, ((values &+ (onePerByte &* 6)) >> 4) & onePerByte == letters,
+            values &+ (onePerByte &* 0x30) &+ (letters &* 0x27) == text
         else { return nil }
         var pairs = ((values << 4) | (values >> 8)) & 0x00ff_00ff_00ff_00ff
         pairs = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff
@@ -179,7 +179,7 @@ public struct EntryLineParser {
     }
 
     /// Returns the value of a lower-case hexadecimal digit; nil for any other character.
-    private static func value(_ digit: UInt8) -> UInt8? {
+    private static func digitValue(_ digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10

@@ -1,6 +1,6 @@
 import Domain
 
-/// One line of an export of the audit log, in the order of the lines.
+/// One line of an export of the audit log. The cases are in the order in which the lines come.
 public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
@@ -51,6 +51,7 @@ public struct LogLeafPosition: Hashable, Sendable {
     public var position: Int64
     public var family: FamilyID
     public var number: Int64
+    /// The hash of the leaf at the position.
     public var hash: [UInt8]
 
     public init(position: Int64, family: FamilyID, number: Int64, hash: [UInt8]) {

@@ -1,7 +1,7 @@
 import Domain
 
-/// An entry with everything computed that depends on it alone: the costly part of verification, which any thread may do
-/// before chains and log are verified in order.
+/// An entry with the hashes and checks that depend on nothing but the entry. They are the costly part of verification:
+/// any thread may compute them, before the chains and the log are verified in order.
 public struct PreparedEntry: Sendable {
     public let entry: AuditEntry
     public let payload: ExportRecord.Payload
@@ -9,7 +9,7 @@ public struct PreparedEntry: Sendable {
     public let position: Int64?
     /// Whether the entry's hash is correct.
     let isUnaltered: Bool
-    /// Whether the body, if present, matches the entry's commitment.
+    /// Whether the body matches the entry's commitment; true where there is no body.
     let isBodyUnaltered: Bool
     /// The hash of the entry's leaf in the log.
     let leafHash: [UInt8]

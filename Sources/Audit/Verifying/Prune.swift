@@ -4,8 +4,8 @@ import Domain
 public struct Prune: Hashable, Sendable {
     public let origin: String
     public let family: FamilyID
-    /// The last number that was deleted.
-    public let cut: Int64
+    /// The number of the last deleted entry.
+    public let lastNumber: Int64
     /// The hash of the last deleted entry, from which the chain continues.
     public let hash: [UInt8]
     /// The time at which the last deleted entry was written.
@@ -17,11 +17,11 @@ public struct Prune: Hashable, Sendable {
     public static let retention = Timestamp.Span.days(1_098)
 
     public init(
-        origin: String, family: FamilyID, cut: Int64, hash: [UInt8], lastTime: Timestamp, time: Timestamp
+        origin: String, family: FamilyID, lastNumber: Int64, hash: [UInt8], lastTime: Timestamp, time: Timestamp
     ) {
         self.origin = origin
         self.family = family
-        self.cut = cut
+        self.lastNumber = lastNumber
         self.hash = hash
         self.lastTime = lastTime.flooredToSecond
         self.time = time.flooredToSecond
@@ -30,13 +30,13 @@ public struct Prune: Hashable, Sendable {
     /// Parses the text of a prune record; nil for an invalid one.
     public init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 8, lines[0] == "nagz audit prune", lines[7].isEmpty, VerifierKey.isName(lines[1]),
-            let family = FamilyID(lines[2]), let cut = Int64(lines[3]), cut > 0,
+        guard lines.count == 8, lines[0] == "nagz audit prune", lines[7].isEmpty, VerifierKey.isValidName(lines[1]),
+            let family = FamilyID(lines[2]), let lastNumber = Int64(lines[3]), lastNumber > 0,
             let hash = Base64.decode(lines[4]), hash.count == 32, let last = Int64(lines[5]),
             let seconds = Int64(lines[6]), (0..<1 << 40).contains(last), (0..<1 << 40).contains(seconds)
         else { return nil }
         self.init(
-            origin: lines[1], family: family, cut: cut, hash: hash, lastTime: Timestamp(seconds: last),
+            origin: lines[1], family: family, lastNumber: lastNumber, hash: hash, lastTime: Timestamp(seconds: last),
             time: Timestamp(seconds: seconds))
         guard self.text == text else { return nil }
     }
@@ -46,7 +46,7 @@ public struct Prune: Hashable, Sendable {
         nagz audit prune
         \(origin)
         \(family)
-        \(cut)
+        \(lastNumber)
         \(Base64.encode(hash))
         \(lastTime.seconds)
         \(time.seconds)

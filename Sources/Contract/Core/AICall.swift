@@ -33,7 +33,7 @@ public protocol AICall<Question, Response>: Sendable {
     ) -> (question: Question, options: ExecutionOptions, wantsDraft: Bool)
 }
 
-/// Sends the question as the body.
+/// A call that sends the question as the body.
 struct AIBodyCall<
     Request: AIRequest & WireInput & WireMembers & Hashable, Response: WireInput & WireMembers & Hashable
 >: AICall {
@@ -53,7 +53,7 @@ struct AIBodyCall<
     }
 }
 
-/// Sends the question as parameters.
+/// A call that sends the question as parameters.
 struct AIQueryCall<
     Request: AIRequest & WireParameters & Hashable, Response: WireInput & WireMembers & Hashable
 >: AICall {
@@ -76,6 +76,4 @@ struct AIQueryCall<
 extension AICall {
     /// The operation's ID.
     public var id: AIOperationID { operation.id }
-
-    var described: Operation { endpoint.operation }
 }

@@ -5,7 +5,7 @@ public enum API {
     /// The maximum number of bytes of a form besides its picture: boundaries and headers of the parts.
     static let formOverhead = 64 << 10
 
-    /// The endpoint of an AI operation; nil if there is none.
+    /// Returns the call of an AI operation; nil if the operation has no endpoint.
     public static func aiCall<Question, Response>(
         for operation: AIOperation<Question, Response>
     ) -> (any AICall<Question, Response>)? {

@@ -1,7 +1,7 @@
 import Domain
 
-/// A date of birth, as `YYYY-MM-DD`. Both public clients send a date-time, of which the date is taken as written: in
-/// its own zone, not in UTC.
+/// A date of birth, as `YYYY-MM-DD`. The public clients send a date-time: its date is taken as written, without a
+/// conversion to UTC.
 public struct DateOfBirth: Hashable, Sendable, WireText {
     public let date: CivilDate
 
@@ -11,7 +11,7 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
         guard let date = CivilDate(datePartOf: text), text.utf8.count == 10 || Timestamp(rfc3339: text) != nil else {
             throw .notDate
         }
-        guard date.year >= Self.earliestYear else { throw .before(year: Self.earliestYear) }
+        guard date.year >= Self.earliestYear else { throw .tooEarly(firstYear: Self.earliestYear) }
         self.date = date
     }
 

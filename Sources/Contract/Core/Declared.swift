@@ -1,4 +1,5 @@
-/// The bounds of a field by their Swift name, and the numbers in its declaration. A test compares them.
+/// The bounds of a field: the value of their Swift expression, and the numbers in its declaration. A test compares
+/// them.
 public struct DeclaredBounds: Sendable {
     /// The path of the field, such as `ExcuseCreate.text`.
     public let place: String

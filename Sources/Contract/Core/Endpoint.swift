@@ -109,7 +109,7 @@ extension Dictionary: WireContent where Key == String, Value == String {}
 extension Endpoint {
     /// Decodes the parameters of a request.
     /// - Throws: 422, which names the invalid parameter.
-    public func parameters(_ reader: ParameterReader) throws(APIError) -> Parameters {
+    public func decodeParameters(_ reader: ParameterReader) throws(APIError) -> Parameters {
         do {
             return try Parameters(reader)
         } catch {
@@ -119,7 +119,7 @@ extension Endpoint {
 
     /// Decodes the body of a request.
     /// - Throws: 400 or 422 if it is invalid.
-    public func body(_ bytes: Span<UInt8>) throws(APIError) -> Body {
+    public func decodeBody(_ bytes: Span<UInt8>) throws(APIError) -> Body {
         try Body(content: bytes)
     }
 }

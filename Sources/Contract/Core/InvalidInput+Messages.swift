@@ -1,7 +1,7 @@
 import JSON
 
 /// The messages of invalid input that more than one type can have, and those of single fields: each is the end of a
-/// sentence whose subject is the field. A parameter that is not labelled is the field's name.
+/// sentence whose subject is the field. The parameter `field` is the field's name.
 extension InvalidInput {
     // MARK: Presence
 
@@ -25,11 +25,11 @@ extension InvalidInput {
     static func wrongCount(_ range: ClosedRange<Int>, of unit: String, in field: String) -> InvalidInput {
         InvalidInput("must have \(range.lowerBound) to \(range.upperBound) \(unit)", field: field)
     }
-    /// - Parameter element: what stands twice in the list, in the singular, such as `id`.
+    /// - Parameter element: the name of what occurs twice in the list, in the singular, such as `id`.
     static func repeated(_ element: String, in field: String) -> InvalidInput {
         InvalidInput("must have each \(element) once", field: field)
     }
-    static func outside(_ range: ClosedRange<Int>, _ field: String) -> InvalidInput {
+    static func outOfRange(_ range: ClosedRange<Int>, _ field: String) -> InvalidInput {
         InvalidInput("must be \(range.lowerBound) to \(range.upperBound)", field: field)
     }
 
@@ -61,7 +61,7 @@ extension InvalidInput {
     static let notDateTime = InvalidInput("must be an RFC 3339 date-time with a zone, such as 2026-02-03T04:05:06Z")
     static let notTimeOfDay = InvalidInput("must be a time as HH:MM or HH:MM:SS")
     static let notDate = InvalidInput("must be a date such as 2014-05-06")
-    static func before(year: Int) -> InvalidInput { InvalidInput("must not be before \(year)") }
+    static func tooEarly(firstYear year: Int) -> InvalidInput { InvalidInput("must not be before \(year)") }
     static let notDigest = InvalidInput("must be 64 hexadecimal digits")
     static let notEmailAddress = InvalidInput("must be written like name@example.com")
     static let notPhoneNumber = InvalidInput(

@@ -17,7 +17,7 @@ public struct InvalidInput: Error, Hashable, Sendable {
 
     /// Returns the error with the path in an enclosing object.
     /// - Parameter name: the name or index of this value there.
-    func inside(_ name: String) -> InvalidInput {
+    func nested(in name: String) -> InvalidInput {
         guard let field else { return InvalidInput(message, field: name, code: code) }
         return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field, code: code)
     }

@@ -75,19 +75,20 @@ public final class KnownNames: Sendable {
     /// Returns the number of edits between two names: added, removed, replaced or swapped bytes (optimal string
     /// alignment).
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-        var (before, last) = ([Int](), Array(0...right.count))
-        for (line, byte) in left.enumerated() {
+        var (secondLastRow, lastRow) = ([Int](), Array(0...right.count))
+        for (line, leftByte) in left.enumerated() {
             var row = [line + 1]
-            for (column, second) in right.enumerated() {
-                var smallest = min(last[column] + (byte == second ? 0 : 1), row[column] + 1, last[column + 1] + 1)
-                if line > 0, column > 0, byte == right[column - 1], second == left[line - 1] {
-                    smallest = min(smallest, before[column - 1] + 1)
+            for (column, rightByte) in right.enumerated() {
+                let replacement = lastRow[column] + (leftByte == rightByte ? 0 : 1)
+                var smallest = min(replacement, row[column] + 1, lastRow[column + 1] + 1)
+                if line > 0, column > 0, leftByte == right[column - 1], rightByte == left[line - 1] {
+                    smallest = min(smallest, secondLastRow[column - 1] + 1)
                 }
                 row.append(smallest)
             }
-            (before, last) = (last, row)
+            (secondLastRow, lastRow) = (lastRow, row)
         }
-        return last[right.count]
+        return lastRow[right.count]
     }
 }
 

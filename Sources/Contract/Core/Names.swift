@@ -54,27 +54,27 @@ extension FieldReader {
 
     /// Whether a text has an invisible character that has no effect on its neighbours.
     ///
-    /// Joiners and selectors are part of emoji sequences (UTS #51), and tags of regional flags; a joiner after a virama
-    /// shapes a syllable, a non-joiner between Arabic letters keeps them apart, as in Persian (RFC 5892, appendix A), and a
-    /// selector after an ideograph selects its form.
+    /// These have an effect: joiners and selectors in emoji sequences, and tags in regional flags (UTS #51); a joiner
+    /// after a virama, which shapes a syllable; a non-joiner between Arabic letters, which keeps them apart, as in
+    /// Persian (RFC 5892, appendix A); and a selector after an ideograph, which selects its form.
     private static func containsInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in
             let scalar = scalars[index]
             guard isInvisible(scalar) else { return false }
             guard index > 0 else { return true }
-            let before = scalars[index - 1]
+            let previous = scalars[index - 1]
             switch scalar.value {
             case 0x200C:
                 let isBetweenArabic =
-                    isArabicLetter(before) && index + 1 < scalars.count && isArabicLetter(scalars[index + 1])
-                return !(isVirama(before) || isBetweenArabic)
+                    isArabicLetter(previous) && index + 1 < scalars.count && isArabicLetter(scalars[index + 1])
+                return !(isVirama(previous) || isBetweenArabic)
             case 0x200D:
-                if isVirama(before) { return false }
-                return !(isEmojiPart(before) && index + 1 < scalars.count && isEmojiPart(scalars[index + 1]))
-            case 0xFE0E, 0xFE0F: return !(before.properties.isEmoji || before.properties.isIdeographic)
-            case 0xFE00...0xFE0D, 0xE0100...0xE01EF: return !before.properties.isIdeographic
-            case 0xE0020...0xE007F: return !(before.value == 0x1F3F4 || (0xE0020...0xE007E).contains(before.value))
+                if isVirama(previous) { return false }
+                return !(isEmojiPart(previous) && index + 1 < scalars.count && isEmojiPart(scalars[index + 1]))
+            case 0xFE0E, 0xFE0F: return !(previous.properties.isEmoji || previous.properties.isIdeographic)
+            case 0xFE00...0xFE0D, 0xE0100...0xE01EF: return !previous.properties.isIdeographic
+            case 0xE0020...0xE007F: return !(previous.value == 0x1F3F4 || (0xE0020...0xE007E).contains(previous.value))
             default: return true
             }
         }

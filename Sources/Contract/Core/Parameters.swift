@@ -45,7 +45,7 @@ public struct ParameterReader: Sendable {
         return try read(pair)
     }
 
-    /// Returns the value of a parameter that has several names.
+    /// Returns the value of a parameter that has several names. If two of them are given, their values must be equal.
     public func optionalQuery<Value: WireText & Equatable>(
         _ name: String, or others: String..., as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value? {
@@ -100,7 +100,7 @@ public struct ParameterReader: Sendable {
         do {
             return try Value(wireText: pair.value)
         } catch {
-            throw error.inside(pair.name)
+            throw error.nested(in: pair.name)
         }
     }
 }

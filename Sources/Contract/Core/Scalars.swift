@@ -149,7 +149,7 @@ extension Dictionary: WireReadable where Key == String, Value == String {
             do {
                 self[member.key] = try String(json: member.value)
             } catch {
-                throw error.inside(member.key)
+                throw error.nested(in: member.key)
             }
         }
     }
@@ -176,7 +176,7 @@ extension Array: WireReadable where Element: WireReadable {
             do {
                 append(try Element(json: value))
             } catch {
-                throw error.inside("[\(index)]")
+                throw error.nested(in: "[\(index)]")
             }
         }
     }

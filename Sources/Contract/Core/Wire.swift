@@ -126,7 +126,7 @@ public struct FieldReader: Sendable {
         do {
             return try Value(json: json)
         } catch {
-            throw error.inside(name)
+            throw error.nested(in: name)
         }
     }
 }
@@ -176,7 +176,7 @@ extension FieldReader {
     public func optionalInteger(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int? {
         guard let value: Int = try optional(name) else { return nil }
         guard bounds.contains(value) else {
-            throw .outside(bounds, name)
+            throw .outOfRange(bounds, name)
         }
         return value
     }

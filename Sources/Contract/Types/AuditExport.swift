@@ -4,11 +4,16 @@ import JSON
 /// One line of an audit log export: an object whose only member names the type of the line.
 public enum AuditExportLine: Sendable, Hashable {
     case header(Header)
+    /// A signed note: the entries of a family that retention has removed, and the hash from which its chain continues.
     case prune(note: String)
     case entry(Entry)
+    /// A position of the log whose entry was pruned.
     case leaf(LeafPosition)
+    /// A hash of the tile layout.
     case node(level: Int, position: Int, hash: HexDigest)
+    /// A signed note: the state of the log.
     case checkpoint(note: String)
+    /// The proof that a log of `size` leaves contains an entry.
     case inclusion(LeafPosition, size: Int, path: [HexDigest])
     case consistency(ConsistencyProof)
     /// The state of a family's ledger: the number and the hash of its newest entry.
@@ -39,6 +44,7 @@ public enum AuditExportLine: Sendable, Hashable {
     /// An entry with its body and its position in the log.
     public struct Entry: Sendable, Hashable {
         public var familyID: FamilyID
+        /// The number of the entry in its family.
         public var n: Int
         /// The time in microseconds since 1970-01-01T00:00:00Z.
         public var atMicroseconds: Int
@@ -87,6 +93,7 @@ public enum AuditExportLine: Sendable, Hashable {
     public struct LeafPosition: Sendable, Hashable, WireInput {
         public var position: Int
         public var familyID: FamilyID
+        /// The number of the entry in its family.
         public var n: Int
         public var hash: HexDigest
 
@@ -123,14 +130,14 @@ extension AuditExportLine: WireInput {
             self = .header(header)
         } else if let node: Node = try fields.optional("node") {
             self = .node(level: node.level, position: node.position, hash: node.hash)
-        } else if let place: LeafPosition = try fields.optional("leaf") {
-            self = .leaf(place)
-        } else if let text: Text = try fields.optional("checkpoint") {
-            self = .checkpoint(note: text.note)
-        } else if let text: Text = try fields.optional("prune") {
-            self = .prune(note: text.note)
+        } else if let leaf: LeafPosition = try fields.optional("leaf") {
+            self = .leaf(leaf)
+        } else if let signed: SignedNote = try fields.optional("checkpoint") {
+            self = .checkpoint(note: signed.note)
+        } else if let signed: SignedNote = try fields.optional("prune") {
+            self = .prune(note: signed.note)
         } else if let proof: Inclusion = try fields.optional("inclusion") {
-            self = .inclusion(proof.place, size: proof.size, path: proof.path)
+            self = .inclusion(proof.leaf, size: proof.size, path: proof.path)
         } else if let proof: ConsistencyProof = try fields.optional("consistency") {
             self = .consistency(proof)
         } else if let clock: Clock = try fields.optional("clock") {
@@ -142,7 +149,7 @@ extension AuditExportLine: WireInput {
         }
     }
 
-    private struct Text: WireInput {
+    private struct SignedNote: WireInput {
         let note: String
         init(_ fields: FieldReader) throws(InvalidInput) { note = try fields.required("note") }
     }
@@ -159,11 +166,11 @@ extension AuditExportLine: WireInput {
     }
 
     private struct Inclusion: WireInput {
-        let place: LeafPosition
+        let leaf: LeafPosition
         let size: Int
         let path: [HexDigest]
         init(_ fields: FieldReader) throws(InvalidInput) {
-            place = try LeafPosition(fields)
+            leaf = try LeafPosition(fields)
             size = try fields.required("size")
             path = try fields.required("path")
         }
@@ -239,9 +246,9 @@ extension AuditExportLine: WireOutput {
                     json.field("keys", header.keys)
                 }
             case .entry(let entry): json.field("entry", entry)
-            case .leaf(let place):
+            case .leaf(let leaf):
                 json.key("leaf")
-                json.object { place.writeMembers(to: &$0) }
+                json.object { leaf.writeMembers(to: &$0) }
             case .node(let level, let position, let hash):
                 json.key("node")
                 json.object { json in
@@ -255,10 +262,10 @@ extension AuditExportLine: WireOutput {
             case .checkpoint(let note):
                 json.key("checkpoint")
                 json.object { $0.field("note", note) }
-            case .inclusion(let place, let size, let path):
+            case .inclusion(let leaf, let size, let path):
                 json.key("inclusion")
                 json.object { json in
-                    place.writeMembers(to: &json)
+                    leaf.writeMembers(to: &json)
                     json.field("size", size)
                     json.field("path", path)
                 }

@@ -3,16 +3,17 @@ import JSON
 
 /// The request that revokes a consent.
 public struct ConsentUpdate: Hashable, WireObject {
-    public var revoked: Bool
+    /// Whether to revoke the consent. False is refused for a consent that is revoked already.
+    public var isRevoked: Bool
 
-    public init(revoked: Bool = false) {
-        self.revoked = revoked
+    public init(isRevoked: Bool = false) {
+        self.isRevoked = isRevoked
     }
 
     /// Accepts `{"revoked": true}` or `{"status": "revoked"}`.
     public init(_ fields: FieldReader) throws(InvalidInput) {
         if let revoked: Bool = try fields.optional("revoked") {
-            self.revoked = revoked
+            isRevoked = revoked
             return
         }
         guard let status: String = try fields.optional("status") else {
@@ -21,12 +22,12 @@ public struct ConsentUpdate: Hashable, WireObject {
         guard status == "revoked" else {
             throw .statusCanOnlyBeRevoked
         }
-        revoked = true
+        isRevoked = true
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
-            json.field("revoked", revoked)
+            json.field("revoked", isRevoked)
         }
     }
 }

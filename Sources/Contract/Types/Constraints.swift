@@ -3,7 +3,7 @@ import JSON
 import NagzAI
 
 extension ConstraintOrderUpdate {
-    public static let idCounts = 1...ConstraintLimit.constraintsPerScope
+    public static let idCounts = 1...ConstraintLimit.maxConstraintsPerScope
 
     func check() throws(InvalidInput) {
         guard Self.idCounts.contains(ids.count) else {
@@ -26,7 +26,7 @@ extension ConstraintTemplateItem {
 public struct ConstraintDocument: Hashable, WireObject {
     public static let schemaVersion = 1
     /// The maximum number of constraints: those of both scopes.
-    public static let maxConstraints = 2 * ConstraintLimit.constraintsPerScope
+    public static let maxConstraints = 2 * ConstraintLimit.maxConstraintsPerScope
 
     public var constraints: [ConstraintTerms]
 

@@ -30,14 +30,14 @@ public enum DraftBody: Hashable, Sendable {
     }
 
     /// Reads the member `name` of an object; nil without one.
-    static func optional(
+    static func readIfPresent(
         _ name: String, of kind: DraftKind, in fields: FieldReader
     ) throws(InvalidInput) -> DraftBody? {
         guard let object: JSONObject = try fields.optional(name) else { return nil }
         do {
             return try DraftBody(kind, FieldReader(object))
         } catch {
-            throw error.inside(name)
+            throw error.nested(in: name)
         }
     }
 }
@@ -72,7 +72,7 @@ public struct DigestMessage: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         message = try fields.text("message", DraftLimit.digestLengths)
-        guard let recipients = try Self.recipients(in: fields) else {
+        guard let recipients = try Self.readRecipients(in: fields) else {
             throw .required("recipient_ids")
         }
         recipientIDs = recipients
@@ -86,7 +86,7 @@ public struct DigestMessage: Hashable, WireObject {
     }
 
     /// Reads the member `recipient_ids`; nil without one.
-    static func recipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
+    static func readRecipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
         guard let ids: [UserID] = try fields.optional("recipient_ids") else { return nil }
         guard DraftLimit.recipientCounts.contains(ids.count) else {
             throw .wrongCount(DraftLimit.recipientCounts, of: "ids", in: "recipient_ids")

@@ -43,7 +43,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
         ruleID = try fields.optional("rule_id")
         actionType = try fields.optional("action_type")
         amount = try fields.optionalInteger("amount", IncentiveTerms.amountRange)
-        recipientIDs = try DigestMessage.recipients(in: fields)
+        recipientIDs = try DigestMessage.readRecipients(in: fields)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -62,7 +62,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
     }
 
     /// The names of the fields that have a value.
-    private var fields: [String] {
+    private var presentFieldNames: [String] {
         [
             ("recipient_id", recipientID != nil), ("category", category != nil),
             ("description", !description.isAbsent), ("due_at", dueAt != nil),
@@ -71,8 +71,8 @@ public struct DraftBodyChanges: Hashable, WireObject {
         ].filter(\.1).map(\.0)
     }
 
-    /// Returns the fields that a body of a kind has.
-    private static func fields(of kind: DraftKind) -> Set<String> {
+    /// Returns the names of the fields that a body of a kind has.
+    private static func fieldNames(of kind: DraftKind) -> Set<String> {
         switch kind {
         case .suggestedNag: ["recipient_id", "category", "description", "due_at", "done_definition"]
         case .dueChange: ["due_at"]
@@ -85,7 +85,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
     /// Returns the body after the changes.
     /// - Throws: `InvalidInput` for a field that a draft of this kind does not have, or a message that is too long.
     public func applied(to body: DraftBody) throws(InvalidInput) -> DraftBody {
-        if let other = fields.first(where: { !Self.fields(of: body.kind).contains($0) }) {
+        if let other = presentFieldNames.first(where: { !Self.fieldNames(of: body.kind).contains($0) }) {
             throw .notInDraft("body.\(other)")
         }
         switch body {

@@ -80,7 +80,7 @@ public struct DraftResponse: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         let kind: DraftKind = try fields.required("kind")
-        guard let body = try DraftBody.optional("body", of: kind, in: fields) else {
+        guard let body = try DraftBody.readIfPresent("body", of: kind, in: fields) else {
             throw .required("body")
         }
         self.init(

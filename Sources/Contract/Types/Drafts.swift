@@ -53,15 +53,15 @@ public struct DraftCreate: Hashable, WireObject {
         kind = try fields.required("kind")
         nagID = try fields.optional("nag_id")
         contextIDs = try fields.optional("context_ids") ?? []
-        guard contextIDs.count <= DraftLimit.contextRows else {
-            throw .tooMany("ids", max: DraftLimit.contextRows, in: "context_ids")
+        guard contextIDs.count <= DraftLimit.maxContextRows else {
+            throw .tooMany("ids", max: DraftLimit.maxContextRows, in: "context_ids")
         }
         guard Set(contextIDs).count == contextIDs.count else {
             throw .repeated("id", in: "context_ids")
         }
         text = try fields.optionalText("text", DraftLimit.textLengths)
-        body = try DraftBody.optional("body", of: kind, in: fields)
-        recipientIDs = try DigestMessage.recipients(in: fields)
+        body = try DraftBody.readIfPresent("body", of: kind, in: fields)
+        recipientIDs = try DigestMessage.readRecipients(in: fields)
         source = try fields.defaulted("source", to: .keyboard)
         do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch {
             throw InvalidInput(error.message, field: error.field, code: .taskUnknown)

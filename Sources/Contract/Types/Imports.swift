@@ -26,14 +26,15 @@ public struct ImportItemID: Hashable, Sendable, WireText {
 }
 
 extension NagImport {
-    static let sizeRange = 1...100
+    /// The allowed numbers of items of an import, and of drafts of a step.
+    static let itemCounts = 1...100
 
     func check() throws(InvalidInput) { try items.requireDistinct(\.itemID, "items") }
 }
 
 /// The outcome of an imported item.
 public enum ImportOutcome: String, Sendable, CaseIterable, WireEnumeration {
-    /// It is a draft of this import, or would be in a run that is not a dry run.
+    /// The item became a draft of this import; in a dry run, it would become one.
     case new
     /// An earlier import had the same item. Nothing was created.
     case alreadyImported = "already_imported"
@@ -75,8 +76,8 @@ extension Array {
     fileprivate func requireDistinct<ID: Hashable>(
         _ id: (Element) -> ID, _ name: String
     ) throws(InvalidInput) {
-        guard NagImport.sizeRange.contains(count) else {
-            throw .wrongCount(NagImport.sizeRange, of: "elements", in: name)
+        guard NagImport.itemCounts.contains(count) else {
+            throw .wrongCount(NagImport.itemCounts, of: "elements", in: name)
         }
         guard Set(map(id)).count == count else { throw .repeated("id", in: name) }
     }

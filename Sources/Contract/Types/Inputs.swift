@@ -14,9 +14,10 @@ public enum InputAct: Hashable, Sendable {
     case classification(of: InputID, category: ExcuseCategory)
     /// Adds a summary of an earlier input of the same person, made later on their device.
     case summary(of: InputID, text: String)
-    /// Relates an earlier input of the same person to another one, which its event in the feed identifies.
+    /// Relates an earlier input of the same person to another input, which is given by its event in the feed.
     case relation(of: InputID, to: EventID)
-    /// Merges an earlier input of the same person into another one with the same meaning, which then replaces both.
+    /// Marks an earlier input of the same person as a duplicate of another input, which is given by its event.
+    /// Both inputs stay.
     case merge(of: InputID, into: EventID)
     /// Creates a nag in the upload's family. It names neither a family nor a connection of its own.
     case nag(NagCreate)
@@ -46,12 +47,12 @@ public struct OutboxItem: Hashable, WireObject {
     /// The lengths of a summary, in characters.
     public static let summaryLengths = 1...500
 
-    /// The ID that the device has chosen, for idempotency: however often it is sent, it is one input.
+    /// The ID that the device has chosen. An item that is sent several times counts as one input.
     public var clientID: InputID
     /// The nag that the input is about; nil for a new nag, whose ID the server chooses.
     public var nagID: NagID?
     public var act: InputAct
-    /// The time on the device's clock.
+    /// The time of the input by the device's clock.
     public var madeAt: Timestamp
     public var capture: Capture
 
@@ -88,7 +89,7 @@ public struct OutboxItem: Hashable, WireObject {
             case .merge: .merge(of: try fields.required("of"), into: try fields.required("into"))
             case .nag: .nag(try fields.required("nag"))
             }
-        if case .nag(let order) = act, order.familyID != nil || order.connectionID != nil {
+        if case .nag(let newNag) = act, newNag.familyID != nil || newNag.connectionID != nil {
             throw .newNagHasFamily
         }
     }
@@ -123,8 +124,8 @@ public struct OutboxItem: Hashable, WireObject {
             case .merge(let input, let other):
                 json.field("of", input)
                 json.field("into", other)
-            case .nag(let order):
-                json.field("nag", order)
+            case .nag(let newNag):
+                json.field("nag", newNag)
             }
         }
     }

@@ -7,13 +7,13 @@ public struct SyncQuery: WireParameters, Hashable {
     public var since: Timestamp?
     public var cursor: String?
     /// Whether to include the facts that a device needs for AI operations.
-    public var facts: Bool
+    public var includesFacts: Bool
 
-    public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil, facts: Bool = false) {
+    public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil, includesFacts: Bool = false) {
         self.familyID = familyID
         self.since = since
         self.cursor = cursor
-        self.facts = facts
+        self.includesFacts = includesFacts
     }
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
@@ -21,14 +21,14 @@ public struct SyncQuery: WireParameters, Hashable {
         // `0` means from the beginning.
         since = try parameters.optionalQuery("since") == "0" ? nil : parameters.optionalQuery("since")
         cursor = try parameters.optionalQuery("cursor")
-        facts = try parameters.optionalQuery("facts") ?? false
+        includesFacts = try parameters.optionalQuery("facts") ?? false
     }
 
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("since", since)
         parameters.query("cursor", cursor)
-        if facts { parameters.query("facts", facts) }
+        if includesFacts { parameters.query("facts", includesFacts) }
     }
 }
 

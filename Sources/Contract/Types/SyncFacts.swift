@@ -45,8 +45,8 @@ public struct MemberFacts: Hashable, WireObject {
     /// Whether the person allows AI operations on their device.
     public var allowsOnDevice: Bool
     public var streak: Int
-    /// The number of the person's completed and missed nags by category; categories without any are omitted.
-    public var resolved: [ResolvedNags]
+    /// The numbers of the person's resolved nags (completed or missed) by category; categories without any are omitted.
+    public var resolvedNags: [ResolvedNags]
     /// The push-backs on the person's open nags, without their words; nags without any are omitted. Older servers send
     /// none.
     public var pushBacks: [NagPushBacks]
@@ -54,7 +54,7 @@ public struct MemberFacts: Hashable, WireObject {
     public init(
         userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
         quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDevice: Bool,
-        streak: Int, resolved: [ResolvedNags], pushBacks: [NagPushBacks] = []
+        streak: Int, resolvedNags: [ResolvedNags], pushBacks: [NagPushBacks] = []
     ) {
         self.userID = userID
         self.displayName = displayName
@@ -66,7 +66,7 @@ public struct MemberFacts: Hashable, WireObject {
         self.tone = tone
         self.allowsOnDevice = allowsOnDevice
         self.streak = streak
-        self.resolved = resolved
+        self.resolvedNags = resolvedNags
         self.pushBacks = pushBacks
     }
 
@@ -83,7 +83,7 @@ public struct MemberFacts: Hashable, WireObject {
         tone = try fields.required("tone")
         allowsOnDevice = try fields.required("ai_on_device_enabled")
         streak = try fields.required("streak")
-        resolved = try fields.required("resolved")
+        resolvedNags = try fields.required("resolved")
         pushBacks = try fields.defaulted("push_backs", to: [])
     }
 
@@ -100,7 +100,7 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("tone", tone)
             json.field("ai_on_device_enabled", allowsOnDevice)
             json.field("streak", streak)
-            json.field("resolved", resolved)
+            json.field("resolved", resolvedNags)
             json.field("push_backs", pushBacks)
         }
     }

@@ -15,7 +15,8 @@ public final class LocalGateway: ModelProvider, Sendable {
     private let model: String
     private let key: ModelKey?
     private let loop: EventLoop
-    private let provider = Mutex<LoopBound<Connection>?>(nil)
+    /// The client and provider; nil before the first question.
+    private let openConnection = Mutex<LoopBound<Connection>?>(nil)
 
     private final class Connection {
         let client: LoopbackClient
@@ -39,7 +40,7 @@ public final class LocalGateway: ModelProvider, Sendable {
     }
 
     deinit {
-        let connection = provider.withLock(\.self)
+        let connection = openConnection.withLock(\.self)
         loop.post { loop in
             connection?.value.client.close()
             loop.stop()
@@ -47,7 +48,7 @@ public final class LocalGateway: ModelProvider, Sendable {
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-        let outcome = await onLoop { provider async -> Result<ModelResult, ModelFault> in
+        let outcome = await runOnLoop { provider async -> Result<ModelResult, ModelFault> in
             do throws(ModelFault) { return .success(try await provider.generate(request)) } catch {
                 return .failure(error)
             }
@@ -56,15 +57,15 @@ public final class LocalGateway: ModelProvider, Sendable {
     }
 
     public func availability() async -> Availability {
-        await onLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
+        await runOnLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
     }
 
-    /// Runs the body on the event loop; returns nil if it was cancelled.
-    private func onLoop<Value: Sendable>(
+    /// Runs `body` on the event loop. Returns nil if the task was cancelled.
+    private func runOnLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
     ) async -> Value? {
         do {
-            return try await loop.task { poller async throws -> Value in await body(self.connect(poller)) }
+            return try await loop.runTask { poller async throws -> Value in await body(self.connect(poller)) }
         } catch {
             return nil
         }
@@ -72,12 +73,12 @@ public final class LocalGateway: ModelProvider, Sendable {
 
     /// Returns the connection's provider, and connects if there is none. Call it on the loop only.
     private func connect(_ poller: Poller) -> HTTPModelProvider {
-        if let connection = provider.withLock(\.self) { return connection.value.provider }
+        if let connection = openConnection.withLock(\.self) { return connection.value.provider }
         let client = LoopbackClient(poller)
         let httpProvider = HTTPModelProvider.openAICompatible(
             name, reach, capabilities, at: .loopback(client, url), model: model, key: key)
         let connection = LoopBound(value: Connection(client, httpProvider))
-        provider.withLock { $0 = connection }
+        openConnection.withLock { $0 = connection }
         return httpProvider
     }
 }

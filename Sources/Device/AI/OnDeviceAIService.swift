@@ -8,34 +8,34 @@ import SQLite
 
 /// Answers from the cache if that is allowed and possible, and otherwise asks the server.
 ///
-/// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. A question reveals
-/// nothing new to it, because the cache is a copy of its own records. If the server cannot be reached, the device
-/// answers if it has the facts, and the record of the answer says so. The words of an excuse are summarised only on the
-/// device, however old the cache is.
+/// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. The server learns
+/// nothing new from such a question, because the cache is a copy of its own records. If the server cannot be reached,
+/// the device answers if it has the facts, and the record of the answer says so. The words of an excuse are summarised
+/// only on the device, however old the cache is.
 ///
-/// The constraints of the latest sync and the person's choices come first. A question that must stay local never
-/// reaches the server, and one that they send to the server is not answered by the device.
+/// The constraints of the latest sync and the person's choices have priority. A question that must stay local never
+/// reaches the server. The device does not answer a question that a constraint or a choice sends to the server.
 public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let local: LocalAIService
     private let server: Server
-    private let requested: RequestedProvider?
+    private let requestedProvider: RequestedProvider?
     private let failure: (any Error) -> ServerFailure?
     private let record: (AnswerRecord) -> Void
     private let stopwatch: () -> Int64
 
     /// - Parameters:
-    ///   - requested: the server's provider that the person wants to answer; nil if their choices decide.
+    ///   - requestedProvider: the server's provider that the person requests; nil if their choices decide.
     ///   - failure: returns the server's failure that an error means; nil for any other error.
-    ///   - stopwatch: microseconds since any fixed point.
-    ///   - record: called with the source of each answer, and the reason.
+    ///   - stopwatch: returns the microseconds since a fixed moment.
+    ///   - record: called with the record of each answer.
     public init(
-        local: LocalAIService, server: Server, requested: RequestedProvider? = nil,
+        local: LocalAIService, server: Server, requestedProvider: RequestedProvider? = nil,
         failure: @escaping (any Error) -> ServerFailure?, stopwatch: @escaping () -> Int64,
         record: @escaping (AnswerRecord) -> Void = { _ in }
     ) {
         self.local = local
         self.server = server
-        self.requested = requested
+        self.requestedProvider = requestedProvider
         self.failure = failure
         self.stopwatch = stopwatch
         self.record = record
@@ -44,16 +44,16 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
-        let started = stopwatch()
-        func recorded(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
+        let startedAt = stopwatch()
+        func recordAnswer(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
             record(
                 AnswerRecord(
                     operation: operation.id, place: place, reason: reason, at: local.now,
-                    microseconds: stopwatch() - started,
-                    dataAge: place == .device && operation.facts != .none ? local.dataAge : nil))
+                    microseconds: stopwatch() - startedAt,
+                    dataAge: place == .device && operation.factDepth != .none ? local.dataAge : nil))
             return response
         }
-        let serverReason = try requested == nil ? reasonToAskServer(operation) : .cloud
+        let serverReason = try requestedProvider == nil ? reasonToAskServer(operation) : .cloud
         let isReachable = try local.network == .online
         // If the server cannot be reached, the device may answer in its place from the cache.
         let mayReplaceServer = !isReachable && (serverReason == .stale || serverReason == .wholeFamily)
@@ -68,10 +68,10 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             ?? (replacesServer ? .serverUnreachable : serverReason) ?? .fresh
         var rule = decision.rule
         if decision.route == .local {
-            guard requested == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
+            guard requestedProvider == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
             do {
                 if serverReason == .switchedOff { throw LocalRefusal.switchedOff }
-                return recorded(
+                return recordAnswer(
                     try await local.answerRouted(
                         operation, question, routed, replacing: replacesServer ? .unavailable : nil), .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
@@ -85,23 +85,23 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         do {
             let answer = try await server.answer(operation, question, options(routed, decision, rule))
             local.recordContact(isConnectionFault: nil)
-            return recorded(answer, .server, reason)
+            return recordAnswer(answer, .server, reason)
         } catch {
             let contact = failure(error)
             if case .unreachable(let isConnectionFault) = contact {
                 local.recordContact(isConnectionFault: isConnectionFault)
             } else {
                 local.recordContact(isConnectionFault: nil)
-                if contact == .consentMissing { local.noteWithdrawal() }
+                if contact == .consentMissing { local.recordWithdrawal() }
                 throw error
             }
             // The fallback to the device is more private, and the record shows it. In a mode in which only the person's
             // own provider answers, there is no fallback.
             guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff,
-                requested == nil,
+                requestedProvider == nil,
                 let response = try? await local.answerRouted(operation, question, routed, replacing: .unavailable)
             else { throw local.refuseUnreachable(routed) }
-            return recorded(response, .device, .serverUnreachable)
+            return recordAnswer(response, .device, .serverUnreachable)
         }
     }
 
@@ -109,29 +109,28 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private func options(
         _ routed: RoutedQuestion, _ decision: RoutingDecision, _ rule: RoutingRule
     ) -> ExecutionOptions {
-        let task = requested?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
+        let task = requestedProvider?.taskType ?? (decision.route == .cloud ? decision.taskType : .heuristic)
         return ExecutionOptions(
             traceID: routed.trace, questionID: routed.question.id, taskType: task,
             // `auto` is not sent, so that the server uses the person's present preference, which may be stricter.
             privacyLevel: routed.question.privacyLevel == .auto ? nil : routed.question.privacyLevel,
-            intent: routed.question.intent, model: requested?.model, rule: rule)
+            intent: routed.question.intent, model: requestedProvider?.model, rule: rule)
     }
 
-    /// Returns the reason why the server is asked without reading the cache; nil if the cache is read first.
+    /// Returns the reason for asking the server without reading the facts of the cache; nil if the device tries first.
     private func reasonToAskServer<Question, Response>(
         _ operation: AIOperation<Question, Response>
     ) throws -> AnswerReason? {
         switch operation.deviceExecution {
         case .never: return .mustBeRecorded
-        // If only the device may answer, it gives the digest of the facts that it has.
+        // If the mode allows only the device, the device makes the digest from the facts that it has.
         case .whenOffline where try !local.choices.mode.staysOnDevice: return .wholeFamily
         case .whenOffline: break
         case .first: break
         }
         if try !local.isSwitchedOn { return .switchedOff }
-        guard operation.facts != .none, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil else {
-            return nil
-        }
+        guard operation.factDepth != .none, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil
+        else { return nil }
         return cachedFamily.isFresh(at: local.now) ? nil : .stale
     }
 }
@@ -143,7 +142,7 @@ public protocol AnsweringServer: AIService {
     ) async throws -> Response
 }
 
-/// A failure of the server, as an error shows it.
+/// A failure of the server that an error of a call reveals.
 public enum ServerFailure: Hashable, Sendable {
     /// The server gave no usable answer: no connection was established, or the response was late, incomplete, or had a
     /// status from 500.
@@ -179,7 +178,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     case notHeld = "not_held"
     /// The operation is about the whole family.
     case wholeFamily = "whole_family"
-    /// The answer has to be recorded before the next one.
+    /// The server has to record the answer before the next one.
     case mustBeRecorded = "must_be_recorded"
     /// The person's preference lets only the server answer.
     case switchedOff = "switched_off"
@@ -214,11 +213,11 @@ public enum AnswerReason: String, Sendable, CaseIterable {
 }
 
 extension RoutingRule {
-    /// Whether a constraint or the person sends the question to the server.
+    /// Whether a constraint or the person's choice sends the question to the server.
     fileprivate var isForcedCloud: Bool { self == .policyForceCloud || self == .privacyCloud }
 }
 
-/// A record of an answer: its place, the reason, and the time that it took.
+/// A record of an answer: the place that answered, the reason, and the time that the answer took.
 public struct AnswerRecord: Hashable, Sendable {
     public let operation: AIOperationID
     public let place: AnswerPlace

@@ -5,12 +5,12 @@ import LocalAI
 import SQL
 import SQLite
 
-/// A device's record of its server's audit log: the highest checkpoint it has seen, and the keys it trusts.
+/// A device's record of its server's audit log: the largest checkpoint that it has seen, and the keys that it trusts.
 public struct KnownLog: Hashable, Sendable {
     public let checkpoint: Checkpoint
     /// The signed note of the checkpoint, as evidence for others.
     public let note: String
-    /// The key that was pinned or came with the first checkpoint, and the keys that it has handed over to.
+    /// The trusted keys: the key that was pinned or came with the first checkpoint, and its successors.
     public let keys: [VerifierKey]
     /// Whether the first key did not come from the server.
     public let isPinned: Bool
@@ -24,13 +24,13 @@ public struct KnownLog: Hashable, Sendable {
 
     fileprivate init(_ row: SQLiteRow) throws(SQLiteError) {
         note = try row["note"]
-        let (text, isPinned): (String, Bool) = (try row["keys"], try row["is_pinned"])
+        let (keyLines, isPinned): (String, Bool) = (try row["keys"], try row["is_pinned"])
         guard let checkpoint = SignedNote(note).flatMap({ Checkpoint(text: $0.text) }) else {
             throw .unexpectedShape("the log's checkpoint")
         }
         self.checkpoint = checkpoint
         self.isPinned = isPinned
-        keys = text.split(separator: "\n").compactMap { VerifierKey(String($0)) }
+        keys = keyLines.split(separator: "\n").compactMap { VerifierKey(String($0)) }
     }
 }
 
@@ -40,7 +40,7 @@ extension EventCache {
         try database.first("SELECT note, keys, is_pinned FROM log") { row throws(SQLiteError) in try KnownLog(row) }
     }
 
-    /// Stores a checkpoint, unless another process has stored a higher one in the meantime.
+    /// Stores a checkpoint, unless another process has stored a larger one in the meantime.
     func setKnownLog(_ log: KnownLog) throws(SQLiteError) {
         try database.run(
             """

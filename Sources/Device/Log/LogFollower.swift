@@ -7,7 +7,7 @@ public protocol LogSource: Sendable {
     /// Returns the newest signed checkpoint; nil if the server shows none.
     func newestCheckpoint() async throws -> String?
     /// Returns the consistency proof between two sizes of the log; nil if the server gives none.
-    func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]?
+    func consistencyProof(from old: Int64, to new: Int64) async throws -> [[UInt8]]?
     /// Returns the keys of the log, with the signed notes in which they hand over to each other.
     func logKeys() async throws -> [AuditKey]
 }
@@ -17,12 +17,12 @@ extension ServerClient: LogSource {
         try await call(API.getAuditCheckpoint, unlessRefusedWith: 404, NoParameters())?.text
     }
 
-    public func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
+    public func consistencyProof(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
         let query = ConsistencyQuery(old: Int(old), new: Int(new))
         return try await call(API.proveAuditConsistency, unlessRefusedWith: 422, query)?.path.map(\.bytes)
     }
 
-    /// Calls an endpoint, and returns nil for a refusal with that status.
+    /// Calls an endpoint. Returns nil for a refusal with this status.
     private func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, unlessRefusedWith status: Int, _ parameters: Parameters
     ) async throws(ClientError) -> Answer? {
@@ -41,33 +41,34 @@ extension ServerClient: LogSource {
 ///
 /// The first checkpoint is trusted if it is signed by the pinned key or, without one, by a key that the server names.
 /// Every later one MUST be signed by a key of the same log and be proven to extend the largest one seen. So the device
-/// detects a server that truncates or rewrites its log, or shows it another history than others, and stores no page
-/// with such a checkpoint.
+/// detects a server that truncates or rewrites its log, or that shows different histories to different devices. The
+/// device stores no page with such a checkpoint.
 struct LogFollower {
     let cache: EventCache
     let source: any LogSource
     /// A key that did not come from the server.
-    let pinned: VerifierKey?
+    let pinnedKey: VerifierKey?
 
-    /// Checks the checkpoint of a page.
+    /// Checks the checkpoint of a page, and stores it if it is larger than the stored one.
+    /// - Parameter pageNote: the signed note of the page; nil if it has none.
     /// - Throws: `LogFault` if the log is not correct; the source's errors.
-    func follow(_ shown: String?) async throws {
+    func follow(_ pageNote: String?) async throws {
         guard let known = try cache.knownLog() else {
-            if let shown { try cache.setKnownLog(try await begin(shown)) }
+            if let pageNote { try cache.setKnownLog(try await verifyFirst(pageNote)) }
             return
         }
-        if shown == known.note { return }
-        if let shown {
-            let log = try await read(shown, after: known)
+        if pageNote == known.note { return }
+        if let pageNote {
+            let log = try await verify(pageNote, after: known)
             if log.checkpoint.size >= known.checkpoint.size { return try await advance(from: known, to: log) }
         }
         // One of several servers may lag behind or have just started, so the newest checkpoint decides.
-        guard let newest = try await source.newestCheckpoint() else { throw LogFault.notShown }
-        let log = try await read(newest, after: known)
+        guard let newestNote = try await source.newestCheckpoint() else { throw LogFault.notShown }
+        let log = try await verify(newestNote, after: known)
         guard log.checkpoint.size >= known.checkpoint.size else {
             throw LogFault.shrunk(from: known.checkpoint.size, to: log.checkpoint.size)
         }
-        if let shown { try await require(try Self.parse(shown).1, isBeginningOf: log.checkpoint) }
+        if let pageNote { try await require(try Self.parse(pageNote).1, isBeginningOf: log.checkpoint) }
         try await advance(from: known, to: log)
     }
 
@@ -76,13 +77,14 @@ struct LogFollower {
         try cache.setKnownLog(log)
     }
 
-    /// Returns the record of a log that this device sees for the first time.
-    private func begin(_ text: String) async throws -> KnownLog {
+    /// Returns the record of a log that this device sees for the first time, if a trusted key has signed the
+    /// checkpoint.
+    private func verifyFirst(_ text: String) async throws -> KnownLog {
         let (note, checkpoint) = try Self.parse(text)
-        var trusted = TrustedKeys(pinned: pinned.map { [$0] } ?? [])
-        if trusted.checkpoint(note) == nil {
+        var trusted = TrustedKeys(pinned: pinnedKey.map { [$0] } ?? [])
+        if trusted.checkpoint(in: note) == nil {
             let serverKeys = try await source.logKeys()
-            if pinned == nil {
+            if pinnedKey == nil {
                 // Without a pinned key, the server's key is trusted.
                 let keys = serverKeys.compactMap { VerifierKey($0.verifier) }
                 trusted = TrustedKeys(pinned: keys.filter { $0.name == checkpoint.origin && note.isSigned(by: $0) })
@@ -90,19 +92,19 @@ struct LogFollower {
                 trusted.accept(serverKeys.handovers)
             }
         }
-        guard trusted.checkpoint(note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
-        return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: pinned != nil)
+        guard trusted.checkpoint(in: note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
+        return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: pinnedKey != nil)
     }
 
-    /// Returns the record of a later checkpoint of the known log, if it has a valid signature.
-    private func read(_ text: String, after known: KnownLog) async throws -> KnownLog {
+    /// Returns the record of a later checkpoint of the known log, if a trusted key has signed it.
+    private func verify(_ text: String, after known: KnownLog) async throws -> KnownLog {
         let (note, checkpoint) = try Self.parse(text)
         guard checkpoint.origin == known.checkpoint.origin else {
             throw LogFault.otherLog(known: known.checkpoint.origin, shown: checkpoint.origin)
         }
         var trusted = TrustedKeys(pinned: known.keys)
-        if trusted.checkpoint(note) == nil { trusted.accept(try await source.logKeys().handovers) }
-        guard trusted.checkpoint(note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
+        if trusted.checkpoint(in: note) == nil { trusted.accept(try await source.logKeys().handovers) }
+        guard trusted.checkpoint(in: note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
         return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: known.isPinned)
     }
 
@@ -115,7 +117,7 @@ struct LogFollower {
     private func require(_ old: Checkpoint, isBeginningOf new: Checkpoint) async throws {
         // No proof is needed for the same size, or for an empty log.
         let path =
-            old.size == new.size || old.size == 0 ? [] : try await source.consistency(from: old.size, to: new.size)
+            old.size == new.size || old.size == 0 ? [] : try await source.consistencyProof(from: old.size, to: new.size)
         guard let path,
             MerkleProof.isConsistent(old: old.size, oldRoot: old.root, new: new.size, newRoot: new.root, path: path)
         else { throw LogFault.rewritten(size: old.size) }
@@ -134,7 +136,7 @@ public enum LogFault: Error, Hashable, Sendable {
     case otherLog(known: String, shown: String)
     /// The log has fewer entries than before.
     case shrunk(from: Int64, to: Int64)
-    /// The log of that size, as this device has seen it, is not a prefix of the log that the server shows now.
+    /// The log that the server shows now does not begin with the log of this size that the device has seen.
     case rewritten(size: Int64)
 }
 

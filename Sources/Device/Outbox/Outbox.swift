@@ -11,7 +11,7 @@ import SQLite
 /// The outbox has a file of its own, which is synced to disk with every act: unlike the cache, it cannot be fetched
 /// again. An item is kept until the server has answered it. If the process dies during an upload, the item is uploaded
 /// again, and the server applies it once. Items that were not applied are kept until the person dismisses them. A
-/// person's words are sealed; an item whose key is lost cannot be read.
+/// person's words are sealed. An item that was sealed with a lost key cannot be read.
 public final class Outbox {
     private let database: SQLiteDatabase
     private let seal: TextSeal
@@ -54,13 +54,13 @@ public final class Outbox {
     /// Seals the items that an earlier version of the program stored unsealed, and rewrites the file, so that it no
     /// longer contains them unsealed.
     private func sealPlainItems() throws {
-        let plain = try database.rows("SELECT client_id, item, message FROM items WHERE sealed_item IS NULL") {
+        let plainItems = try database.rows("SELECT client_id, item, message FROM items WHERE sealed_item IS NULL") {
             row throws(SQLiteError) in
             (try row["client_id"] as InputID, try row["item"] as String, try row["message"] as String?)
         }
-        guard !plain.isEmpty else { return }
+        guard !plainItems.isEmpty else { return }
         try database.transaction {
-            for (id, item, message) in plain {
+            for (id, item, message) in plainItems {
                 try database.run(
                     """
                     UPDATE items SET item = '', message = NULL, sealed_item = \(seal.seal(item, .outboxItem, id)),
@@ -71,8 +71,8 @@ public final class Outbox {
         try database.vacuum()
     }
 
-    /// Appends an act. It is on disk when this returns. A new nag has no ID yet, so its row has the item's ID in place
-    /// of the nag's.
+    /// Appends an act. It is on disk when this method returns. A new nag has no ID yet, so the column `nag_id` has the
+    /// item's ID.
     public func add(_ item: OutboxItem, of family: FamilyID) throws(SQLiteError) {
         try database.run(
             """
@@ -82,14 +82,14 @@ public final class Outbox {
             """)
     }
 
-    /// Returns the first items to upload.
+    /// Returns the oldest items to upload.
     public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxCount) throws -> [OutboxItem] {
         try database.rows(
             """
             SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL
             ORDER BY position LIMIT \(limit)
             """
-        ) { row throws(SQLiteError) in try item(row) }
+        ) { row throws(SQLiteError) in try parseItem(row) }
     }
 
     /// Returns the number of items to upload, in all families.
@@ -99,7 +99,7 @@ public final class Outbox {
         } ?? 0
     }
 
-    /// Returns the nags that were completed here and not uploaded yet.
+    /// Returns the nags whose completion on this device is not uploaded yet.
     public func completedNags(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
         Set(
             try database.rows(
@@ -134,7 +134,7 @@ public final class Outbox {
             ORDER BY position
             """
         ) { row throws(SQLiteError) in
-            let item = try item(row)
+            let item = try parseItem(row)
             return UnappliedInput(
                 item: item, isConflict: try row["outcome"] == InputOutcome.conflict.rawValue, code: try row["code"],
                 message: try seal.openIfPresent(try row["sealed_message"], .outboxMessage, item.clientID))
@@ -148,9 +148,9 @@ public final class Outbox {
         try database.run("DELETE FROM items WHERE outcome IS NOT NULL")
     }
 
-    /// Reads an item.
+    /// Opens and parses the item of a row.
     /// - Throws: `unexpectedShape` for an item that cannot be parsed or that another key has sealed.
-    private func item(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
+    private func parseItem(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
         let (id, box): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
         guard let text = try? seal.open(box, .outboxItem, id) else {
             throw .unexpectedShape("an item of the outbox was sealed with another key")
@@ -165,7 +165,7 @@ public final class Outbox {
 /// An item that the server did not apply.
 public struct UnappliedInput: Hashable, Sendable {
     public let item: OutboxItem
-    /// Whether the nag had ended differently. If false, the rules did not allow the act.
+    /// Whether the nag had ended in another way. Otherwise the rules did not allow the act.
     public let isConflict: Bool
     public let code: String?
     public let message: String?

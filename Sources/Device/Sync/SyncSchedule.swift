@@ -14,9 +14,10 @@ public struct SyncSchedule: Hashable, Sendable {
     public let interval: Timestamp.Span
     /// The maximum delay after failures.
     public let maxDelay: Timestamp.Span
-    private var failures = 0
+    /// The number of failures since the last success.
+    private var failureCount = 0
 
-    /// The bound of the delay after the first failure.
+    /// The maximum delay after the first failure.
     public static let firstBackOff = Timestamp.Span.seconds(1)
 
     /// The maximum delay while the server reports changes as they happen.
@@ -36,21 +37,22 @@ public struct SyncSchedule: Hashable, Sendable {
 
     /// Returns the delay before the next round.
     ///
-    /// After success it is the interval, up to a fifth shorter or longer at random, so that devices spread out. After
-    /// failures it is a random time, whose bound doubles with each failure, and at least what the server asked for.
+    /// After success it is the interval, up to a fifth shorter or longer at random, so that devices spread out. After a
+    /// failure it is random: from half of a bound to the bound, which doubles with each failure up to `maxDelay`. It is
+    /// never shorter than `Retry-After`, of which at most an hour counts.
     /// - Parameter random: a random number in 0..<1.
     public mutating func nextDelay(after outcome: Outcome, random: Double) -> Timestamp.Span {
         switch outcome {
         case .done:
-            failures = 0
+            failureCount = 0
             return interval.scaled(by: 0.8 + 0.4 * random)
         case .failed(let retryAfter):
-            let bound = min(
-                maxDelay.microseconds, Self.firstBackOff.microseconds << Int64(min(failures, 20)))
-            failures += 1
-            // The random part is half of the bound, so that devices do not return all at once.
-            let wait = Timestamp.Span(microseconds: bound).scaled(by: 0.5 + 0.5 * random)
-            return max(wait, .seconds(Int64(min(max(retryAfter ?? 0, 0), 3_600))))
+            let maxMicroseconds = min(
+                maxDelay.microseconds, Self.firstBackOff.microseconds << Int64(min(failureCount, 20)))
+            failureCount += 1
+            // Half of the bound is random, so that devices do not all return at once.
+            let delay = Timestamp.Span(microseconds: maxMicroseconds).scaled(by: 0.5 + 0.5 * random)
+            return max(delay, .seconds(Int64(min(max(retryAfter ?? 0, 0), 3_600))))
         }
     }
 }
@@ -61,7 +63,7 @@ extension Timestamp.Span {
     }
 }
 
-/// A clock that tells the time and waits. It is injected, so that tests need not wait.
+/// A clock that returns the time and waits. It is injected, so that tests need not wait.
 public protocol DeviceClock: Sendable {
     func now() -> Timestamp
     /// Waits for a span.

@@ -4,7 +4,7 @@ import Domain
 import LocalAI
 import NagzAI
 
-/// The server's operations that sync needs: pages of the feed, uploads, and those of the audit log.
+/// The server's operations that sync needs: pages of the feed, uploads, and the operations of the audit log.
 public protocol FeedSource: LogSource {
     func page(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
@@ -19,23 +19,26 @@ extension ServerClient: FeedSource {
     }
 }
 
-/// The contract of the feed that a sync uses.
+/// The way in which a sync requests the pages of the feed.
 public enum SyncMode: String, Sendable, CaseIterable {
     /// Pages by cursors, with every row once.
     case cursor
-    /// Pages by `server_time`, sent back as `since`, like the public clients. Rows of that second are repeated.
+    /// Pages by `server_time`, which the next request sends back as `since`, as the public clients do. Rows of the
+    /// second in `since` are sent again.
     case timestamps
 }
 
 /// The result of one round of sync.
 public struct SyncSummary: Hashable, Sendable {
-    public var pages = 0
-    public var rows = 0
+    public var pageCount = 0
+    /// The number of downloaded rows of all kinds.
+    public var rowCount = 0
     /// The latest 20 nags of the round, for display.
     public var nags: [SyncedNag] = []
-    public var uploaded = 0
-    /// Items that the server did not apply.
-    public var unapplied: [InputResult] = []
+    /// The number of items of the outbox that the server answered.
+    public var uploadedCount = 0
+    /// The server's results for items that it did not apply.
+    public var unappliedResults: [InputResult] = []
     /// Whether the round was a full resync.
     public var wasRefetched = false
     /// Whether the consent `ai_mediation` ended in this round, so that this device no longer answers.
@@ -47,8 +50,8 @@ public struct SyncSummary: Hashable, Sendable {
 /// Syncs a device with its server: first uploads the outbox, then fetches the feed.
 ///
 /// A page and its end position are stored in one transaction, and the server answers each item of an upload by the ID
-/// that the device gave it. If the process dies at any moment, the next round continues from there, and nothing is lost
-/// or applied twice.
+/// that the device gave it. If the process dies at any moment, the next round continues from the stored position, and
+/// nothing is lost or applied twice.
 public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
@@ -57,8 +60,8 @@ public struct SyncService {
     private let mode: SyncMode
     private let now: @Sendable () -> Timestamp
 
-    /// The number of pages of one round after which the server is considered faulty.
-    private static let maxPages = 100_000
+    /// The maximum number of pages of one round. A server with more is considered faulty.
+    private static let maxPageCount = 100_000
 
     /// - Parameter logKey: a key of the server's audit log that did not come from the server.
     public init(
@@ -68,7 +71,7 @@ public struct SyncService {
         self.cache = cache
         self.outbox = outbox
         self.source = source
-        log = LogFollower(cache: cache, source: source, pinned: logKey)
+        log = LogFollower(cache: cache, source: source, pinnedKey: logKey)
         self.mode = mode
         self.now = now
     }
@@ -76,10 +79,11 @@ public struct SyncService {
     /// Runs one round, to the end of the feed.
     /// - Parameter progress: called after every stored page and upload.
     /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` if
-    ///   the audit log was tampered with: then nothing is uploaded, and no such page is stored.
+    ///   the audit log was tampered with: then nothing is uploaded, and the page with the faulty checkpoint is not
+    ///   stored.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
-        let allowedBefore = try cache.cachedFamily(family)?.allowsMediation
+        let allowedMediationBefore = try cache.cachedFamily(family)?.allowsMediation
         do {
             try await upload(family, &summary, progress)
             try await download(family, &summary, progress)
@@ -88,7 +92,8 @@ public struct SyncService {
             throw error
         }
         try recordContact(nil)
-        summary.wasConsentWithdrawn = try allowedBefore == true && cache.cachedFamily(family)?.allowsMediation == false
+        summary.wasConsentWithdrawn =
+            try allowedMediationBefore == true && cache.cachedFamily(family)?.allowsMediation == false
         return summary
     }
 
@@ -116,8 +121,8 @@ public struct SyncService {
             let results = answer.results.filter { uploadedIDs.contains($0.clientID) }
             guard !results.isEmpty else { throw SyncFault.unanswered }
             try outbox.record(results)
-            summary.uploaded += results.count
-            summary.unapplied += results.filter { $0.outcome == .conflict || $0.outcome == .refused }
+            summary.uploadedCount += results.count
+            summary.unappliedResults += results.filter { $0.outcome == .conflict || $0.outcome == .refused }
             progress(summary)
         }
     }
@@ -125,8 +130,8 @@ public struct SyncService {
     private func download(
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
-        var refetches = 0
-        for _ in 0..<Self.maxPages {
+        var refetchCount = 0
+        for _ in 0..<Self.maxPageCount {
             try Task.checkCancellation()
             let position = try position(family)
             let page = try await source.page(position.query(family))
@@ -135,15 +140,15 @@ public struct SyncService {
                 try cache.apply(
                     page, of: family, requestedFrom: position, at: now(), clockAhead: await source.clockAhead)
             else { continue }
-            summary.pages += 1
-            summary.rows += page.rowCount
+            summary.pageCount += 1
+            summary.rowCount += page.rowCount
             summary.nags = Array((summary.nags + page.nags).suffix(20))
             summary.wasRefetched = summary.wasRefetched || page.mustRefetch
             progress(summary)
             if !page.hasMore { return }
             // A server that repeatedly rejects positions that it has just given is faulty.
-            refetches += page.mustRefetch ? 1 : 0
-            guard refetches <= 2 else { throw SyncFault.noProgress }
+            refetchCount += page.mustRefetch ? 1 : 0
+            guard refetchCount <= 2 else { throw SyncFault.noProgress }
             guard try self.position(family) != position else { throw SyncFault.noProgress }
         }
         throw SyncFault.noProgress
@@ -169,9 +174,10 @@ public enum SyncFault: Error, Hashable, Sendable {
 extension FeedPosition {
     fileprivate func query(_ family: FamilyID) -> SyncQuery {
         switch self {
-        // Without a cursor the server would use the older contract. A cursor that is not valid begins at the beginning.
-        case .cursor(let cursor): SyncQuery(familyID: family, cursor: cursor ?? "start", facts: true)
-        case .since(let since): SyncQuery(familyID: family, since: since, facts: true)
+        // Without a cursor the server would use the older contract. For a cursor that is not valid, such as `start`, it
+        // begins at the beginning of the feed.
+        case .cursor(let cursor): SyncQuery(familyID: family, cursor: cursor ?? "start", includesFacts: true)
+        case .since(let since): SyncQuery(familyID: family, since: since, includesFacts: true)
         }
     }
 }

@@ -5,13 +5,13 @@ extension SyncService {
     /// Syncs repeatedly until the task is cancelled, or until a round fails with an error that is not transient.
     ///
     /// With a source of changes, each change starts a round at once. While the source listens, the interval is
-    /// `delayWhileListening`, so that also a family without changes is synced regularly. If the connection ends, it is
-    /// opened again after growing delays.
+    /// `delayWhileListening`, so that a family without changes is also synced regularly. If the connection ends, it is
+    /// opened again after increasing delays.
     /// - Parameters:
     ///   - changes: the source of changes; nil to poll only.
     ///   - random: returns a new random number in 0..<1 for each delay.
-    ///   - retryDelay: returns the seconds to wait, as the server asked, 0 for none; nil for an error that ends the
-    ///     watch.
+    ///   - retryDelay: returns the seconds that the server asks to wait, or 0 if it names none; nil for an error that
+    ///     ends the watch.
     ///   - report: called after every round.
     public func watch(
         _ family: FamilyID, changes: (any ChangeSource)? = nil, schedule: SyncSchedule, clock: any DeviceClock,
@@ -19,10 +19,10 @@ extension SyncService {
         progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) async -> Void
     ) async throws {
         let signal = ChangeSignal()
-        let listening = changes.map { changes in
+        let listeningTask = changes.map { changes in
             Task { await Self.keepListening(to: changes, family, signal, schedule, clock, random) }
         }
-        defer { listening?.cancel() }
+        defer { listeningTask?.cancel() }
         var schedule = schedule
         while true {
             do {
@@ -49,7 +49,7 @@ extension SyncService {
         var schedule = schedule
         while !Task.isCancelled {
             try? await changes.listen(
-                to: family, opened: { signal.setListening(true) }, changed: { signal.setChanged() })
+                to: family, onOpen: { signal.setListening(true) }, onChange: { signal.setChanged() })
             let wasListening = signal.setListening(false)
             if Task.isCancelled { return }
             if wasListening { _ = schedule.nextDelay(after: .done, random: 0) }
@@ -74,7 +74,8 @@ private final class ChangeSignal: Sendable {
         wakes.continuation.yield()
     }
 
-    /// Records whether the watch listens. The beginning counts as a change, because earlier changes were not received.
+    /// Records whether the watch listens. The beginning of listening counts as a change, because earlier changes were
+    /// not received.
     /// - Returns: whether it was listening before.
     @discardableResult
     func setListening(_ isListening: Bool) -> Bool {

@@ -5,18 +5,18 @@ import Domain
 public protocol ChangeSource: Sendable {
     /// Listens for changes in a family until the connection ends or the task is cancelled.
     /// - Parameters:
-    ///   - opened: called when the connection is open.
-    ///   - changed: called for every change after that.
+    ///   - onOpen: called when the connection is open.
+    ///   - onChange: called for every change while the connection is open.
     /// - Throws: the reason why the connection ended.
     func listen(
-        to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
+        to family: FamilyID, onOpen: @escaping @Sendable () -> Void, onChange: @escaping @Sendable () -> Void
     ) async throws(TransportError)
 }
 
 extension ServerClient: ChangeSource {
     /// Opens the WebSocket with a single-use ticket, so that the URL does not contain the access token.
     public func listen(
-        to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
+        to family: FamilyID, onOpen: @escaping @Sendable () -> Void, onChange: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
         let ticket: Secret
         do throws(ClientError) {
@@ -27,6 +27,6 @@ extension ServerClient: ChangeSource {
             throw .unreachable
         }
         try await transport.listen(
-            "/api/v1/ws?ticket=\(ticket.wireText)&family_id=\(family)", opened: opened, received: changed)
+            "/api/v1/ws?ticket=\(ticket.wireText)&family_id=\(family)", onOpen: onOpen, onMessage: onChange)
     }
 }

@@ -13,19 +13,19 @@ public final class HTTPTransport: Transport {
     static let maxBodyBytes = 64 << 20
 
     public let server: ServerAddress
-    private let deadline: Duration
+    private let timeout: Duration
     private let authorities: String?
     private let loop: EventLoop
     private let client = Mutex<LoopBound<HTTPClient>?>(nil)
 
     /// - Parameters:
-    ///   - deadline: the maximum duration of a request, from its start to the response's last byte.
+    ///   - timeout: the maximum duration of a request, from its start to the response's last byte.
     ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
     /// - Throws: if the kernel refuses a descriptor or a thread.
     public init(
-        _ server: ServerAddress, deadline: Duration = .seconds(20), authorities: String? = nil
+        _ server: ServerAddress, timeout: Duration = .seconds(20), authorities: String? = nil
     ) throws(SystemError) {
-        (self.server, self.deadline, self.authorities) = (server, deadline, authorities)
+        (self.server, self.timeout, self.authorities) = (server, timeout, authorities)
         loop = try EventLoop(name: "nagz-device")
         try loop.start()
     }
@@ -40,23 +40,23 @@ public final class HTTPTransport: Transport {
 
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let request = try httpRequest(for: request)
-        return try await onLoop { transport, poller async throws(HTTPClientError) in
+        return try await runOnLoop { transport, poller async throws(HTTPClientError) in
             TransportResponse(try await transport.openClient(poller).send(request))
         }
     }
 
     public func listen(
-        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+        _ target: String, onOpen: @escaping @Sendable () -> Void, onMessage: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
         let request = HTTPClientRequest("GET", "\(server)\(target)")
-        _ = try await onLoop { transport, poller async throws(HTTPClientError) in
+        _ = try await runOnLoop { transport, poller async throws(HTTPClientError) in
             let socket = WebSocketClient(poller, networks: .unrestricted, authorities: transport.authorities)
-            return try await socket.receive(from: request, onOpen: opened) { _ in received() }
+            return try await socket.receive(from: request, onOpen: onOpen) { _ in onMessage() }
         }
     }
 
-    /// Runs the body on the loop; it is cancelled with the calling task.
-    private func onLoop<Value: Sendable>(
+    /// Runs `body` on the loop. The body is cancelled with the calling task.
+    private func runOnLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPTransport, Poller) async throws(HTTPClientError) -> Value
     ) async throws(TransportError) -> Value {
         let pending = PendingTask()
@@ -83,10 +83,10 @@ public final class HTTPTransport: Transport {
     /// Returns the client, and creates it at the first call. Call it on the loop only.
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
-        let opened = LoopBound(
+        let newClient = LoopBound(
             value: HTTPClient(poller, networks: .unrestricted, authorities: authorities))
-        client.withLock { $0 = opened }
-        return opened.value
+        client.withLock { $0 = newClient }
+        return newClient.value
     }
 
     private func httpRequest(for request: TransportRequest) throws(TransportError) -> HTTPClientRequest {
@@ -100,7 +100,7 @@ public final class HTTPTransport: Transport {
         if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
         var limits = HTTPClientRequest.Limits()
         limits.body = Self.maxBodyBytes
-        limits.totalTimeout = deadline
+        limits.totalTimeout = timeout
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,
             body: hasBody ? request.body : nil, limits: limits)

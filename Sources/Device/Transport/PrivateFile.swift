@@ -2,7 +2,7 @@ import Foundation
 
 /// Writes files that only their owner can read.
 enum PrivateFile {
-    /// Writes to a new file and renames it. If the process dies, there is either the old or the new file.
+    /// Writes to a temporary file, and renames it. If the process dies, the path has either the old or the new file.
     static func write(_ bytes: [UInt8], to path: String) throws(PrivateFileError) {
         let temporaryPath = "\(path).\(getpid())"
         let descriptor = open(temporaryPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

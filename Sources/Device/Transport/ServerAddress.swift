@@ -11,8 +11,8 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let host: String
     public let port: UInt16
 
-    /// Parses `https://host:port` or `http://host:port`; nil for anything else, and for `http` with hosts beyond the local
-    /// network.
+    /// Parses `https://host` or `http://host`, with or without a port. Nil for anything else, and for `http` with a
+    /// host beyond the local network.
     public init?(_ text: String) {
         guard let parts = URLComponents(string: text), let name = parts.host?.lowercased(), !name.isEmpty,
             let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",

@@ -1,17 +1,18 @@
 import Contract
 import Domain
 
-/// The REST client of one signed-in person: typed calls, and tokens with their refresh.
+/// The REST client of one signed-in person. It makes typed calls, and refreshes the tokens.
 ///
 /// If an access token has expired, the client refreshes it once and repeats the call. New tokens are saved before they
-/// are used. If the process dies in between, the next one uses the saved tokens, or the old ones, which the server
-/// accepts for another minute.
+/// are used. If the process dies before they are saved, the next process uses the old tokens, which the server accepts
+/// for another minute.
 public actor ServerClient {
     let transport: any Transport
     private let file: SessionFile
     private(set) var session: DeviceSession
     private let now: @Sendable () -> Timestamp
-    private var renewal: Task<Result<DeviceSession, ClientError>, Never>?
+    /// The running exchange of the refresh token, which concurrent calls share; nil if there is none.
+    private var refreshTask: Task<Result<DeviceSession, ClientError>, Never>?
     /// The time by which this device's clock is ahead of the server's, by the latest answer.
     public private(set) var clockAhead: Timestamp.Span?
 
@@ -34,7 +35,7 @@ public actor ServerClient {
         let token = session.accessToken
         var response = try await send(request, token)
         if response.status == 401, endpoint.operation.access == .bearer {
-            try await renew(after: token)
+            try await refreshTokens(after: token)
             response = try await send(request, session.accessToken)
             if response.status == 401 { throw .signedOut }
         }
@@ -63,7 +64,7 @@ public actor ServerClient {
         try await call(API.deleteAccount, AccountPath(userID: session.userID))
     }
 
-    /// Ends the session on the server.
+    /// Ends the session on the server. The session's file is kept.
     public func logOut() async throws(ClientError) {
         _ = try await call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
     }
@@ -82,21 +83,25 @@ public actor ServerClient {
     }
 
     /// Exchanges the refresh token for new tokens; concurrent calls share one exchange.
-    private func renew(after stale: Secret) async throws(ClientError) {
-        if session.accessToken != stale { return }
-        // Another process of this device may have refreshed them.
-        if let saved = try? file.load(), saved.userID == session.userID, saved.accessToken != stale {
-            session = saved
+    /// - Parameter expiredToken: the access token that the server refused. Nothing is done if it was replaced
+    ///   meanwhile.
+    private func refreshTokens(after expiredToken: Secret) async throws(ClientError) {
+        if session.accessToken != expiredToken { return }
+        // Another process of this device may have refreshed the tokens.
+        if let savedSession = try? file.load(), savedSession.userID == session.userID,
+            savedSession.accessToken != expiredToken
+        {
+            session = savedSession
             return
         }
         let task =
-            renewal
+            refreshTask
             ?? Task { () async -> Result<DeviceSession, ClientError> in
                 do throws(ClientError) { return .success(try await requestTokens()) } catch { return .failure(error) }
             }
-        renewal = task
+        refreshTask = task
         let outcome = await task.value
-        renewal = nil
+        refreshTask = nil
         session = try outcome.get()
     }
 
@@ -113,11 +118,11 @@ public actor ServerClient {
         do { answer = try endpoint.decode(status: response.status, body: response.body.span) } catch {
             throw .refused(error)
         }
-        var renewed = DeviceSession(answer, at: session.server)
-        renewed.displayName = renewed.displayName ?? session.displayName
-        renewed.logKey = session.logKey
-        do { try file.save(renewed) } catch { throw .unsaved }
-        return renewed
+        var refreshedSession = DeviceSession(answer, at: session.server)
+        refreshedSession.displayName = refreshedSession.displayName ?? session.displayName
+        refreshedSession.logKey = session.logKey
+        do { try file.save(refreshedSession) } catch { throw .unsaved }
+        return refreshedSession
     }
 
     /// Signs in, which needs no session.

@@ -3,18 +3,18 @@ import Domain
 
 /// Sends a request to a server and returns its answer.
 ///
-/// Code that answers only on the device has no such value, so it cannot reach the network.
+/// Code that answers only on the device has no transport, so it cannot reach the network.
 public protocol Transport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 
     /// Opens a WebSocket, and returns when it ends or the task is cancelled.
     /// - Parameters:
     ///   - target: path and query.
-    ///   - opened: called when the server has accepted the connection.
-    ///   - received: called for every message, without its content.
-    /// - Throws: the reason why it ended, unless the server sent a Close frame.
+    ///   - onOpen: called when the server has accepted the connection.
+    ///   - onMessage: called for every message, without its content.
+    /// - Throws: the reason why the connection ended, unless the server sent a Close frame.
     func listen(
-        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+        _ target: String, onOpen: @escaping @Sendable () -> Void, onMessage: @escaping @Sendable () -> Void
     ) async throws(TransportError)
 }
 
@@ -38,7 +38,7 @@ public struct TransportRequest: Sendable {
 public struct TransportResponse: Sendable {
     public var status: Int
     public var body: [UInt8]
-    /// The seconds of `Retry-After`.
+    /// The seconds of `Retry-After`; nil without this header, or if it is not a number.
     public var retryAfter: Int?
     /// The server's time to the second; nil without a `Date` header.
     public var date: Timestamp?

@@ -18,7 +18,7 @@ public struct ConstantResponse: Sendable {
         (self.plain, self.compressed) = (plain, compressed)
     }
 
-    /// Returns the response, or 304 if the client has it.
+    /// Returns the response, or a 304 if the request's If-None-Match contains its tag.
     public func response(to request: borrowing Request) -> Response {
         let accepted = request.headers.acceptsGzip ? compressed ?? plain : plain
         return accepted.tagged(tag, for: request)

@@ -43,7 +43,8 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Response {
-    /// Adds the tag; turns the response into 304 if the request is a GET or HEAD whose If-None-Match contains it.
+    /// Returns the response with the tag. A 200 becomes a 304 without content if the request is a GET or HEAD whose
+    /// If-None-Match contains the tag.
     public func tagged(_ tag: EntityTag, for request: borrowing Request) -> Response {
         var tagged = self
         tagged.fields.append(HeaderField("etag", tag.description))

@@ -10,7 +10,7 @@ public struct Headers: Sendable, Sequence {
     /// The value of the first field with that name.
     public subscript(name: String) -> String? {
         var index = 0
-        guard let range = next(name, from: &index) else { return nil }
+        guard let range = nextValueRange(name, from: &index) else { return nil }
         return head.text(range)
     }
 
@@ -23,27 +23,27 @@ public struct Headers: Sendable, Sequence {
 
     func singleRange(_ name: String) throws(HTTPRequestError) -> RequestHead.ByteRange? {
         var index = 0
-        guard let range = next(name, from: &index) else { return nil }
-        guard next(name, from: &index) == nil else { throw .fieldRepeated }
+        guard let range = nextValueRange(name, from: &index) else { return nil }
+        guard nextValueRange(name, from: &index) == nil else { throw .fieldRepeated }
         return range
     }
 
     public func values(of name: String) -> [String] {
         var index = 0
         var values: [String] = []
-        while let range = next(name, from: &index) { values.append(head.text(range)) }
+        while let range = nextValueRange(name, from: &index) { values.append(head.text(range)) }
         return values
     }
 
     public func contains(_ name: String) -> Bool {
         var index = 0
-        return next(name, from: &index) != nil
+        return nextValueRange(name, from: &index) != nil
     }
 
     /// Calls `body` with each element of a comma-separated field, over all fields with that name, in order.
     public func forEachListElement(of name: String, _ body: (Span<UInt8>) -> Void) {
         var index = 0
-        while let range = next(name, from: &index) {
+        while let range = nextValueRange(name, from: &index) {
             head.bytes.span.extracting(range.indices).forEachListElement(body)
         }
     }
@@ -51,11 +51,13 @@ public struct Headers: Sendable, Sequence {
     /// Lends the bytes of the first field with that name, without creating a string.
     public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         var index = 0
-        guard let range = next(name, from: &index) else { return nil }
+        guard let range = nextValueRange(name, from: &index) else { return nil }
         return body(head.bytes.span.extracting(range.indices))
     }
 
-    func next(_ name: String, from index: inout Int) -> RequestHead.ByteRange? {
+    /// Returns the range of the value of the next field with that name, and moves `index` behind the field; nil if
+    /// there is none.
+    func nextValueRange(_ name: String, from index: inout Int) -> RequestHead.ByteRange? {
         let wanted = name.utf8
         while index < head.fieldCount {
             let range = head.nameRange(index)

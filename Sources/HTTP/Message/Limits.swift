@@ -1,4 +1,4 @@
-/// Limits for one request, one connection and the whole server.
+/// Limits for one request, one connection and the whole server. A size or number is the largest that is allowed.
 public struct Limits: Sendable, Hashable {
     /// Bytes of the request line without its line end; a longer line is refused with 414.
     public var requestLine = 8 << 10
@@ -28,7 +28,7 @@ public struct Limits: Sendable, Hashable {
     /// Bytes of a streamed response that may wait in memory for a slow client.
     public var writeBuffer = 1 << 20
     /// The time for which, and the bytes up to which, input is read and discarded after the last response, so that the
-    /// client can read it (RFC 9112 §9.6).
+    /// client can read that response (RFC 9112 §9.6).
     public var lingerTime: Duration = .seconds(2)
     public var lingerBytes = 4 << 20
     /// The time for which an idle connection may still send one request after draining has begun.
@@ -58,8 +58,8 @@ public struct Limits: Sendable, Hashable {
 
     /// Lowers the number of connections to the available descriptors, so that connections over the limit get a 503.
     /// - Parameters:
-    ///   - descriptors: how many descriptors the process may open.
-    ///   - reserve: how many of them are for other purposes.
+    ///   - descriptors: the maximum number of descriptors that the process may open.
+    ///   - reserve: the number of descriptors that are for other purposes.
     public mutating func fit(descriptors: Int, reserve: Int, loops: Int) {
         let available = max(1, descriptors - reserve)
         refusals = min(refusals, available / (8 * loops))

@@ -25,21 +25,21 @@ public struct Query: Sendable, Sequence {
         public mutating func next() -> (name: String, value: String)? {
             while position < end {
                 let start = position
-                var split: Int?
+                var equalsIndex: Int?
                 while position < end, bytes[position] != UInt8(ascii: "&") {
-                    if split == nil, bytes[position] == UInt8(ascii: "=") { split = position }
+                    if equalsIndex == nil, bytes[position] == UInt8(ascii: "=") { equalsIndex = position }
                     position += 1
                 }
                 let stop = position
                 position += 1
                 guard start < stop else { continue }
-                let name = text(start, split ?? stop)
-                return (name, split.map { text($0 + 1, stop) } ?? "")
+                let name = decodeText(start, equalsIndex ?? stop)
+                return (name, equalsIndex.map { decodeText($0 + 1, stop) } ?? "")
             }
             return nil
         }
 
-        private func text(_ start: Int, _ stop: Int) -> String {
+        private func decodeText(_ start: Int, _ stop: Int) -> String {
             let part = bytes.span.extracting(start..<stop)
             guard part.needsDecoding else { return String(lossy: part) }
             var decoded: [UInt8] = []

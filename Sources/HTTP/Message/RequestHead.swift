@@ -21,6 +21,8 @@ public struct RequestHead: Sendable {
         case chunked
     }
 
+    /// Facts about the request line and about the fields that were read: the HTTP version, the options of the
+    /// Connection field, and the fields that were present.
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
         static let http11 = Flags(rawValue: 1 << 0)
@@ -38,7 +40,7 @@ public struct RequestHead: Sendable {
     /// The ranges of the path segments, then of each field's name and value.
     var ranges: [ByteRange] = []
     var segmentCount = 0
-    var target = ByteRange(0, 0)
+    var targetRange = ByteRange(0, 0)
     var queryRange = ByteRange(0, 0)
     var flags: Flags = []
     var declaredLength = 0
@@ -67,7 +69,7 @@ public struct RequestHead: Sendable {
     // MARK: Parts
 
     /// The request target as it was sent.
-    public var rawTarget: String { text(target) }
+    public var rawTarget: String { text(targetRange) }
     public var query: Query { Query(bytes: bytes, range: queryRange) }
     public var headers: Headers { Headers(head: self) }
 

@@ -45,16 +45,16 @@ public struct IdentifierSource: Sendable {
     private var state: UInt64
     private let stream: UInt64
     /// Whether the traces that begin here are sampled.
-    private let samples: Bool
+    private let samplesTraces: Bool
 
     /// - Parameters:
     ///   - seed: a random number, or a constant in tests.
-    ///   - stream: another one, which distinguishes the source from others.
-    ///   - samples: whether the traces that begin here are sampled.
-    public init(seed: UInt64, stream: UInt64, samples: Bool = false) {
+    ///   - stream: another random number or constant, which distinguishes the source from others.
+    ///   - samplesTraces: whether the traces that begin here are sampled.
+    public init(seed: UInt64, stream: UInt64, samplesTraces: Bool = false) {
         state = seed
         self.stream = stream | 1
-        self.samples = samples
+        self.samplesTraces = samplesTraces
     }
 
     /// Returns the next random number: SplitMix64, with a separate stream for each source.
@@ -66,19 +66,20 @@ public struct IdentifierSource: Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    public mutating func requestID() -> RequestID { RequestID(high: next(), low: next()) }
+    public mutating func makeRequestID() -> RequestID { RequestID(high: next(), low: next()) }
 
-    /// Continues the client's trace if it sent a valid one, else begins a trace (W3C Trace Context §3.2).
+    /// Returns the context of a request: it continues the client's trace if the client sent a valid one, and otherwise
+    /// begins a trace (W3C Trace Context §3.2).
     ///
     /// A new trace's ID begins with the time, so that new rows are adjacent in the database's indexes; the rest is
     /// random.
     /// - Parameter now: milliseconds since 1970.
-    public mutating func trace(continuing parent: TraceContext?, at now: Int) -> TraceContext {
+    public mutating func makeTraceContext(continuing parent: TraceContext?, at now: Int) -> TraceContext {
         let span = max(1, next())
         guard let parent else {
             return TraceContext(
                 traceHigh: UInt64(truncatingIfNeeded: now) << 16 | next() & 0xFFFF, traceLow: max(1, next()),
-                span: span, parentSpan: nil, flags: samples ? 1 : 0)
+                span: span, parentSpan: nil, flags: samplesTraces ? 1 : 0)
         }
         return TraceContext(
             traceHigh: parent.traceHigh, traceLow: parent.traceLow, span: span, parentSpan: parent.span,

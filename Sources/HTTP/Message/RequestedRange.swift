@@ -31,13 +31,13 @@ public enum RequestedRange: Sendable, Hashable {
             self = .completeContent
             return
         }
-        let first = Self.number(bytes, &index)
+        let first = Self.readNumber(bytes, &index)
         guard index < bytes.count, bytes[index] == UInt8(ascii: "-") else {
             self = .completeContent
             return
         }
         index += 1
-        let last = Self.number(bytes, &index)
+        let last = Self.readNumber(bytes, &index)
         guard index == bytes.count, first != nil || last != nil else {
             self = .completeContent
             return
@@ -56,7 +56,7 @@ public enum RequestedRange: Sendable, Hashable {
     }
 
     /// Reads ASCII digits; nil if there are none. A number that is too large becomes `Int.max`.
-    private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int? {
+    private static func readNumber(_ bytes: [UInt8], _ index: inout Int) -> Int? {
         var number: Int?
         while index < bytes.count, bytes[index].isDigit {
             let (product, productOverflows) = (number ?? 0).multipliedReportingOverflow(by: 10)

@@ -61,6 +61,7 @@ public struct Response: Sendable {
         return nil
     }
 
+    /// The number of bytes of the content; 0 for a stream, whose length is not known.
     var byteCount: Int {
         if case .bytes(let bytes) = body { bytes.count } else { 0 }
     }

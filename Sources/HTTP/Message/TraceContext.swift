@@ -49,9 +49,9 @@ public struct TraceContext: Sendable, Hashable {
 
     /// Returns the context of a call that this span makes. If the span ID is 0, this span is unknown, and the call has
     /// no parent.
-    public func child(_ child: UInt64) -> TraceContext {
+    public func child(_ childSpan: UInt64) -> TraceContext {
         TraceContext(
-            traceHigh: traceHigh, traceLow: traceLow, span: child, parentSpan: span == 0 ? nil : span, flags: flags)
+            traceHigh: traceHigh, traceLow: traceLow, span: childSpan, parentSpan: span == 0 ? nil : span, flags: flags)
     }
 
     /// The `traceparent` value for calls that the request makes.

@@ -7,6 +7,7 @@ public struct TrustedProxies: Sendable {
     /// A CIDR block.
     private struct Block {
         let first: RemoteAddress
+        /// The number of leading bits that all addresses of the block share, of 128.
         let bits: Int
 
         func contains(_ address: RemoteAddress) -> Bool {
@@ -28,16 +29,17 @@ public struct TrustedProxies: Sendable {
 
     private init(blocks: [Block]) { self.blocks = blocks }
 
-    public init(_ names: [String]) throws(MalformedAddress) {
+    /// Creates the set from texts such as `10.0.0.7` and `10.0.0.0/8`.
+    public init(_ texts: [String]) throws(MalformedAddress) {
         var blocks: [Block] = []
-        for name in names {
-            let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        for text in texts {
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
             guard let host = parts.first, let first = RemoteAddress(host: String(host)) else {
-                throw MalformedAddress(text: name)
+                throw MalformedAddress(text: text)
             }
             let width = first.isIPv4 ? 32 : 128
             guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else {
-                throw MalformedAddress(text: name)
+                throw MalformedAddress(text: text)
             }
             blocks.append(Block(first: first, bits: 128 - width + bits))
         }
@@ -46,10 +48,10 @@ public struct TrustedProxies: Sendable {
 
     public func contains(_ address: RemoteAddress) -> Bool { blocks.contains { $0.contains(address) } }
 
-    /// Returns the client of a request: the peer, or if that is a proxy, the last address in `X-Forwarded-For` that is
-    /// not a proxy.
+    /// Returns the client of a request: the peer, or if the peer is a proxy, the last address in `X-Forwarded-For` that
+    /// is not a proxy.
     ///
-    /// Each proxy appends the peer it saw, so the addresses before that one may be forged.
+    /// Each proxy appends the peer it saw, so the addresses before the client's may be forged.
     public func client(of peer: RemoteAddress, _ headers: Headers) -> RemoteAddress {
         guard contains(peer) else { return peer }
         var hops: [RemoteAddress?] = []

@@ -58,13 +58,13 @@ struct FieldParameters {
             // An empty parameter, as after a last semicolon.
             if index == field.count || field[index] == UInt8(ascii: ";") { continue }
             var name: [UInt8] = []
-            while index < field.count, field[index].isToken {
+            while index < field.count, field[index].isTokenByte {
                 name.append(field[index].lowercased)
                 index += 1
             }
             guard !name.isEmpty, index < field.count, field[index] == UInt8(ascii: "=") else { return nil }
             index += 1
-            guard let value = Self.value(field, &index) else { return nil }
+            guard let value = Self.readValue(field, &index) else { return nil }
             pairs.append((name, value))
         }
     }
@@ -83,10 +83,10 @@ struct FieldParameters {
 
     /// Reads a token or a quoted string. A backslash quotes a quotation mark or a backslash only: some clients send the
     /// backslashes of file names as they are.
-    private static func value(_ field: Span<UInt8>, _ index: inout Int) -> [UInt8]? {
+    private static func readValue(_ field: Span<UInt8>, _ index: inout Int) -> [UInt8]? {
         var value: [UInt8] = []
         guard index < field.count, field[index] == UInt8(ascii: "\"") else {
-            while index < field.count, field[index].isToken {
+            while index < field.count, field[index].isTokenByte {
                 value.append(field[index])
                 index += 1
             }

@@ -33,7 +33,7 @@ public struct MultipartForm: Sendable, Hashable {
         if body.count >= first.count, body.extracting(0..<first.count).equals(first.span) {
             position = first.count
         } else {
-            guard let start = body.first(delimiter.span, from: 0) else { throw .noEnd }
+            guard let start = body.firstIndex(of: delimiter.span, from: 0) else { throw .noEnd }
             position = start + delimiter.count
         }
         while try !body.isLast(endingDelimiterAt: &position) {
@@ -69,19 +69,19 @@ private struct PartHead {
             let line = body.extracting(start..<position)
             position += 2
             if line.isEmpty { break }
-            try read(line, &hasName)
+            try readField(line, &hasName)
         }
         // RFC 7578 §4.2: each part MUST have a Content-Disposition with a name.
         guard hasName else { throw .headSyntax }
     }
 
-    private mutating func read(_ line: Span<UInt8>, _ hasName: inout Bool) throws(MultipartError) {
+    private mutating func readField(_ line: Span<UInt8>, _ hasName: inout Bool) throws(MultipartError) {
         var colon = 0
-        while colon < line.count, line[colon].isToken { colon += 1 }
+        while colon < line.count, line[colon].isTokenByte { colon += 1 }
         guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else { throw .headSyntax }
         let field = line.extracting(0..<colon)
         let rest = line.extracting(colon + 1..<line.count)
-        let value = rest.extracting(rest.trimmed())
+        let value = rest.extracting(rest.trimmedRange())
         if field.equalsIgnoringCase("content-disposition") {
             guard !hasName else { throw .headSyntax }
             try readDisposition(value)
@@ -101,8 +101,8 @@ private struct PartHead {
     private mutating func readDisposition(_ value: Span<UInt8>) throws(MultipartError) {
         guard let end = FieldParameters.end(ofValue: value),
             value.extracting(0..<end).equalsIgnoringCase("form-data"),
-            let parameters = FieldParameters(value, from: end), let named = parameters.uniqueValue("name"),
-            let text = String(validating: named, as: UTF8.self)
+            let parameters = FieldParameters(value, from: end), let nameBytes = parameters.uniqueValue("name"),
+            let text = String(validating: nameBytes, as: UTF8.self)
         else { throw .headSyntax }
         name = text
         guard parameters.contains("filename") else { return }
@@ -128,13 +128,14 @@ extension Span where Element == UInt8 {
     }
 
     /// Returns the index at which the delimiter after a part begins; nil without one. In a part without content, the
-    /// line end of its head may be that of the delimiter: then the delimiter begins before `start`.
+    /// last line end of the head may also be the first of the delimiter: the delimiter then begins before `start`.
     fileprivate func firstDelimiter(_ delimiter: Span<UInt8>, afterHeadEndingAt start: Int) -> Int? {
-        first(delimiter, from: start - 2)
+        firstIndex(of: delimiter, from: start - 2)
     }
 
-    /// Returns the index of the first `text`, which begins with CR and has no other; nil without one.
-    fileprivate func first(_ text: Span<UInt8>, from start: Int) -> Int? {
+    /// Returns the index of the first occurrence of `text`; nil without one. The text MUST begin with CR and have no
+    /// other CR.
+    fileprivate func firstIndex(of text: Span<UInt8>, from start: Int) -> Int? {
         var index = start
         while let found = firstIndex(of: .carriageReturn, from: index), count - found >= text.count {
             if extracting(found..<found + text.count).equals(text) { return found }

@@ -1,7 +1,7 @@
 /// Classes of bytes in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
 extension UInt8 {
     /// Whether this is a tchar: a byte of a method or field name.
-    @inline(__always) var isToken: Bool {
+    @inline(__always) var isTokenByte: Bool {
         self < 64
             ? (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(self) & 1 == 1
             : self < 128 && (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(self & 63) & 1 == 1
@@ -15,11 +15,11 @@ extension UInt8 {
     @inline(__always) var lowercased: UInt8 { isUpper ? self | 0x20 : self }
 
     /// Whether this may be a byte of a request target: visible ASCII except `#` (RFC 9112 §3.2).
-    @inline(__always) var isTarget: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
+    @inline(__always) var isTargetByte: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
 
     /// Whether this is unreserved or one of sub-delims: a byte of a registered host name, except percent-encoding (RFC
     /// 3986 §3.2.2).
-    var isHostName: Bool {
+    var isHostNameByte: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -32,7 +32,7 @@ extension UInt8 {
         }
     }
 
-    /// The value of a hexadecimal digit.
+    /// The value of a hexadecimal digit of either case; nil for any other byte.
     @inline(__always) var hexadecimal: UInt8? {
         switch self {
         case 0x30...0x39: self &- 0x30
@@ -58,7 +58,7 @@ extension String {
 extension Span where Element == UInt8 {
     /// Returns the index of the first control byte in `start..<end`, or `end`. It compares eight bytes at a time while
     /// none of them is below 0x20 or equal to 0x7F.
-    func firstControl(from start: Int, to end: Int) -> Int {
+    func firstControlIndex(from start: Int, to end: Int) -> Int {
         precondition(start >= 0 && end <= count)
         var index = start
         unsafe withUnsafeBytes { bytes in
@@ -99,7 +99,7 @@ extension Span where Element == UInt8 {
     }
 
     /// Returns the range without leading and trailing spaces and tabs.
-    func trimmed() -> Range<Int> {
+    func trimmedRange() -> Range<Int> {
         var lower = 0
         var upper = count
         while lower < upper, self[lower].isBlank { lower += 1 }
@@ -114,8 +114,8 @@ extension Span where Element == UInt8 {
             var end = start
             while end < count, self[end] != UInt8(ascii: ",") { end += 1 }
             let element = extracting(start..<end)
-            let text = element.trimmed()
-            if !text.isEmpty { body(element.extracting(text)) }
+            let range = element.trimmedRange()
+            if !range.isEmpty { body(element.extracting(range)) }
             start = end + 1
         }
     }

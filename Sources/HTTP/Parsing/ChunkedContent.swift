@@ -22,7 +22,7 @@ struct ChunkedContent: Sendable {
     private var remainingBytes: Int
     private var lineLength = 0
     private var remainingExtensionBytes: Int
-    private var line = LineReader()
+    private var lineReader = LineReader()
     private var trailer: [UInt8] = []
     private var remainingTrailerBytes: Int
     private var trailerCount = 0
@@ -109,14 +109,14 @@ struct ChunkedContent: Sendable {
     /// Checks that trailer fields are well-formed and few; their values are ignored (RFC 9110 §6.5.1). Returns true at
     /// the end.
     private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
-        switch line.read(input, &position, into: &trailer, limit: remainingTrailerBytes - trailer.count) {
+        switch lineReader.read(input, &position, into: &trailer, limit: remainingTrailerBytes - trailer.count) {
         case .more: return false
         case .tooLong: throw .trailersTooLarge
         case .illegal: throw .trailerSyntax
         case .line: break
         }
         if trailer.isEmpty { return true }
-        guard RequestHead.lowerName(&trailer, from: 0) != nil else { throw .trailerSyntax }
+        guard RequestHead.lowercaseName(&trailer, from: 0) != nil else { throw .trailerSyntax }
         trailerCount += 1
         guard trailerCount <= limits.fields else { throw .trailersTooLarge }
         remainingTrailerBytes = max(0, remainingTrailerBytes - trailer.count - 2)

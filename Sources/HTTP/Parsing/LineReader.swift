@@ -2,10 +2,10 @@
 struct LineReader {
     enum Outcome { case more, line, tooLong, illegal }
 
-    private var sawReturn = false
+    private var hasReadReturn = false
 
     /// Whether the CR of the line end was read, but not its LF.
-    var isInsideLineEnd: Bool { sawReturn }
+    var isInsideLineEnd: Bool { hasReadReturn }
 
     /// Appends the line without its line end to `line`, at most `limit` bytes.
     ///
@@ -15,20 +15,20 @@ struct LineReader {
         _ input: Span<UInt8>, _ position: inout Int, into line: inout [UInt8], limit: Int
     ) -> Outcome {
         guard position < input.count else { return .more }
-        if !sawReturn {
-            let bound = position + min(input.count - position, limit)
-            let end = input.firstControl(from: position, to: bound)
+        if !hasReadReturn {
+            let searchEnd = position + min(input.count - position, limit)
+            let end = input.firstControlIndex(from: position, to: searchEnd)
             line.append(input.extracting(position..<end))
             position = end
             guard end < input.count else { return .more }
             guard input[end] == .carriageReturn else { return input[end].isControl ? .illegal : .tooLong }
-            sawReturn = true
+            hasReadReturn = true
             position += 1
         }
         guard position < input.count else { return .more }
         guard input[position] == .lineFeed else { return .illegal }
         position += 1
-        sawReturn = false
+        hasReadReturn = false
         return .line
     }
 }

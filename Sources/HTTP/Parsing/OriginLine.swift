@@ -2,7 +2,7 @@ extension Span where Element == UInt8 {
     /// Returns the value of the first `Origin` line after a line end and before an empty line.
     ///
     /// It is used for heads that are refused before all of their fields are parsed. Only CORS headers may depend on it.
-    func originLine() -> String? {
+    func originLineValue() -> String? {
         var start = 0
         while let end = lineEnd(from: start) {
             start = end + 1
@@ -10,7 +10,7 @@ extension Span where Element == UInt8 {
             if line.isEmpty || line.equals("\r") { return nil }
             guard line.count > 7, line.extracting(0..<7).equalsIgnoringCase("origin:") else { continue }
             let value = line.extracting(7..<(line[line.count - 1] == .carriageReturn ? line.count - 1 : line.count))
-            return String(lossy: value.extracting(value.trimmed()))
+            return String(lossy: value.extracting(value.trimmedRange()))
         }
         return nil
     }

@@ -3,21 +3,21 @@ extension RequestHead {
     mutating func takeField(from start: Int) throws(HTTPRequestError) {
         // A line that begins with a blank is obs-fold: refused (RFC 9112 §5.2).
         guard !bytes[start].isBlank else { throw .foldedField }
-        guard let colon = Self.lowerName(&bytes, from: start) else { throw .fieldSyntax }
-        let value = colon + 1
-        let text = bytes.span.extracting(value..<bytes.count).trimmed()
+        guard let colon = Self.lowercaseName(&bytes, from: start) else { throw .fieldSyntax }
+        let valueStart = colon + 1
+        let trimmed = bytes.span.extracting(valueStart..<bytes.count).trimmedRange()
         ranges.append(ByteRange(start, colon))
-        ranges.append(ByteRange(value + text.lowerBound, value + text.upperBound))
-        let meaning = try meaning(of: ranges.count - 2)
+        ranges.append(ByteRange(valueStart + trimmed.lowerBound, valueStart + trimmed.upperBound))
+        let meaning = try interpretField(at: ranges.count - 2)
         flags.formUnion(meaning.flags)
         declaredLength = meaning.length
     }
 
     /// Lower-cases a field name in place and returns the index of its colon. Nil if the name is empty, has a byte that
     /// is no token byte, or is not directly followed by the colon (RFC 9112 §5.1).
-    static func lowerName(_ line: inout [UInt8], from start: Int) -> Int? {
+    static func lowercaseName(_ line: inout [UInt8], from start: Int) -> Int? {
         var index = start
-        while index < line.count, line[index].isToken {
+        while index < line.count, line[index].isTokenByte {
             line[index] = line[index].lowercased
             index += 1
         }
@@ -25,9 +25,10 @@ extension RequestHead {
         return index
     }
 
-    /// Interprets a field that affects framing or the connection. Returns the flags that it adds, and the
-    /// Content-Length.
-    private func meaning(of index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
+    /// Interprets a field that affects framing or the connection.
+    /// - Parameter index: the index of the field's name in `ranges`.
+    /// - Returns: the flags that the field adds, and the Content-Length, which is unchanged by other fields.
+    private func interpretField(at index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
         let name = bytes.span.extracting(ranges[index].indices)
         let value = bytes.span.extracting(ranges[index + 1].indices)
         switch name.count {
@@ -39,15 +40,15 @@ extension RequestHead {
             guard value.equalsIgnoringCase("100-continue") else { throw .expectationUnknown }
             return (.expectsContinue, declaredLength)
         case 10 where name.equals("connection"):
-            var seen: Flags = []
+            var connectionFlags: Flags = []
             value.forEachListElement { option in
-                if option.equalsIgnoringCase("close") { seen.insert(.close) }
-                if option.equalsIgnoringCase("keep-alive") { seen.insert(.keepAlive) }
+                if option.equalsIgnoringCase("close") { connectionFlags.insert(.close) }
+                if option.equalsIgnoringCase("keep-alive") { connectionFlags.insert(.keepAlive) }
             }
-            return (seen, declaredLength)
+            return (connectionFlags, declaredLength)
         case 14 where name.equals("content-length"):
             guard !flags.contains(.length) else { throw .lengthRepeated }
-            return (.length, try value.contentLength())
+            return (.length, try value.parseContentLength())
         case 17 where name.equals("transfer-encoding"):
             guard !flags.contains(.coding) else { throw .codingRepeated }
             try value.checkCodings()
@@ -73,7 +74,7 @@ extension RequestHead {
 
 extension Span where Element == UInt8 {
     /// Parses 1*DIGIT (RFC 9110 §8.6). A list of equal lengths is refused too.
-    func contentLength() throws(HTTPRequestError) -> Int {
+    func parseContentLength() throws(HTTPRequestError) -> Int {
         guard !isEmpty else { throw .lengthSyntax }
         var length = 0
         var overflowed = false
@@ -91,14 +92,14 @@ extension Span where Element == UInt8 {
     /// Accepts exactly `chunked`, once (RFC 9112 §6.1, §7).
     func checkCodings() throws(HTTPRequestError) {
         if equalsIgnoringCase("chunked") { return }
-        var chunked = 0
-        var others = 0
+        var chunkedCount = 0
+        var otherCount = 0
         var endsInChunked = false
         forEachListElement { coding in
             endsInChunked = coding.equalsIgnoringCase("chunked")
-            if endsInChunked { chunked += 1 } else { others += 1 }
+            if endsInChunked { chunkedCount += 1 } else { otherCount += 1 }
         }
-        guard chunked == 1, endsInChunked else { throw chunked > 1 ? .codingRepeated : .codingSyntax }
-        throw others > 0 ? .codingUnknown : .codingSyntax
+        guard chunkedCount == 1, endsInChunked else { throw chunkedCount > 1 ? .codingRepeated : .codingSyntax }
+        throw otherCount > 0 ? .codingUnknown : .codingSyntax
     }
 }

@@ -3,18 +3,18 @@ extension RequestHead {
     mutating func takeRequestLine() throws(HTTPRequestError) {
         let end = bytes.count
         var methodEnd = 0
-        while methodEnd < end, bytes[methodEnd].isToken { methodEnd += 1 }
+        while methodEnd < end, bytes[methodEnd].isTokenByte { methodEnd += 1 }
         guard methodEnd > 0, methodEnd < end, bytes[methodEnd] == 0x20 else { throw .requestLineSyntax }
 
         let targetStart = methodEnd + 1
         var targetEnd = targetStart
-        while targetEnd < end, bytes[targetEnd].isTarget { targetEnd += 1 }
+        while targetEnd < end, bytes[targetEnd].isTargetByte { targetEnd += 1 }
         guard targetEnd > targetStart, targetEnd < end, bytes[targetEnd] == 0x20 else {
             // `GET /` without a version is HTTP/0.9: refused like any malformed line.
             throw targetEnd < end && bytes[targetEnd] != 0x20 ? .targetSyntax : .requestLineSyntax
         }
         try takeVersion(from: targetEnd + 1)
-        target = ByteRange(targetStart, targetEnd)
+        targetRange = ByteRange(targetStart, targetEnd)
 
         guard let known = Method(bytes.span.extracting(0..<methodEnd)) else { throw .unknownMethod }
         method = known
@@ -32,8 +32,8 @@ extension RequestHead {
 
     /// Parses the target's form (RFC 9112 §3.2). The authority form is only for CONNECT, which is not implemented.
     private mutating func takeTarget() throws(HTTPRequestError) {
-        var start = target.indices.lowerBound
-        let end = target.indices.upperBound
+        var start = targetRange.indices.lowerBound
+        let end = targetRange.indices.upperBound
         if bytes[start] == UInt8(ascii: "*"), end - start == 1 {
             guard method == .options else { throw .targetSyntax }
             flags.insert(.asteriskTarget)
@@ -60,10 +60,10 @@ extension RequestHead {
             if stop <= end, bytes.span.extracting(start..<stop).equalsIgnoringCase(scheme) { index = stop }
         }
         guard index > start else { throw .targetSyntax }
-        let authority = index
+        let authorityStart = index
         while index < end, bytes[index] != UInt8(ascii: "/"), bytes[index] != UInt8(ascii: "?") { index += 1 }
         // User information in an http target is an error (RFC 9110 §4.2.4); a host has no "@".
-        guard bytes.span.extracting(authority..<index).isHost else { throw .targetSyntax }
+        guard bytes.span.extracting(authorityStart..<index).isHost else { throw .targetSyntax }
         return index
     }
 
@@ -71,20 +71,20 @@ extension RequestHead {
         var index = start
         while index < end {
             while index < end, bytes[index] == UInt8(ascii: "/") { index += 1 }
-            let segment = index
-            var encoded = false
+            let segmentStart = index
+            var isEncoded = false
             while index < end, bytes[index] != UInt8(ascii: "/") {
-                if bytes[index] == UInt8(ascii: "%") { encoded = true }
+                if bytes[index] == UInt8(ascii: "%") { isEncoded = true }
                 index += 1
             }
-            guard segment < index else { continue }
-            ranges.append(encoded ? try decode(segment, index) : ByteRange(segment, index))
+            guard segmentStart < index else { continue }
+            ranges.append(isEncoded ? try decodeSegment(segmentStart, index) : ByteRange(segmentStart, index))
             segmentCount += 1
         }
     }
 
     /// Appends the decoded text of a segment to `bytes` and returns its range.
-    private mutating func decode(_ start: Int, _ end: Int) throws(HTTPRequestError) -> ByteRange {
+    private mutating func decodeSegment(_ start: Int, _ end: Int) throws(HTTPRequestError) -> ByteRange {
         var decoded: [UInt8] = []
         guard bytes.span.extracting(start..<end).appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL
         else { throw .targetSyntax }
@@ -96,12 +96,12 @@ extension RequestHead {
     private mutating func takeQuery(from start: Int, to end: Int) throws(HTTPRequestError) {
         queryRange = ByteRange(start, end)
         let query = bytes.span.extracting(start..<end)
-        var encoded = false
+        var isEncoded = false
         for index in query.indices where query[index] == UInt8(ascii: "%") {
-            encoded = true
+            isEncoded = true
             break
         }
-        guard encoded else { return }
+        guard isEncoded else { return }
         var decoded: [UInt8] = []
         guard query.appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL else { throw .targetSyntax }
     }
@@ -127,7 +127,7 @@ extension Span where Element == UInt8 {
                     else { return false }
                     index += 3
                 } else {
-                    guard self[index].isHostName else { return false }
+                    guard self[index].isHostNameByte else { return false }
                     index += 1
                 }
             }

@@ -8,7 +8,7 @@ public struct RequestParser: Sendable {
     public enum Step: Sendable {
         /// All of the input was read; more is needed.
         case needsMoreData
-        /// The header section is complete. `admitBody(upTo:)` may be called before the next step.
+        /// The header section is complete. `setBodyLimit` may be called before the next step.
         case head(RequestHead)
         /// This range of the input is content.
         case body(Range<Int>)
@@ -29,7 +29,7 @@ public struct RequestParser: Sendable {
 
     public let limits: Limits
     private var state = State.start(blankLines: 0)
-    private var line = LineReader()
+    private var lineReader = LineReader()
     private var head = RequestHead()
     private var lineStart = 0
     private var headSize = 0
@@ -45,7 +45,7 @@ public struct RequestParser: Sendable {
     }
 
     /// Sets the content limit of the request whose head was just returned, and refuses a larger declared length.
-    public mutating func admitBody(upTo limit: Int) throws(HTTPRequestError) {
+    public mutating func setBodyLimit(_ limit: Int) throws(HTTPRequestError) {
         bodyLimit = limit
         if case .bodyBegins(.length(let length)) = state, length > limit { throw fail(.bodyTooLarge) }
     }
@@ -94,15 +94,15 @@ public struct RequestParser: Sendable {
     private mutating func takeStart(
         _ input: Span<UInt8>, _ position: inout Int, _ blankLines: Int
     ) throws(HTTPRequestError) {
-        if input[position] == .carriageReturn || line.isInsideLineEnd {
-            switch line.read(input, &position, into: &head.bytes, limit: 0) {
+        if input[position] == .carriageReturn || lineReader.isInsideLineEnd {
+            switch lineReader.read(input, &position, into: &head.bytes, limit: 0) {
             case .more: return
             case .line where blankLines < 4: state = .start(blankLines: blankLines + 1)
             default: throw fail(.requestLineSyntax)
             }
         } else {
             // A method is a token: a TLS hello or other noise is refused at its first byte.
-            guard input[position].isToken else { throw fail(.requestLineSyntax) }
+            guard input[position].isTokenByte else { throw fail(.requestLineSyntax) }
             head.bytes.reserveCapacity(min(input.count - position, limits.head))
             head.ranges.reserveCapacity(16)
             state = .requestLine
@@ -112,7 +112,7 @@ public struct RequestParser: Sendable {
     private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool
     {
         let limit = limits.requestLine - head.bytes.count
-        switch line.read(input, &position, into: &head.bytes, limit: limit) {
+        switch lineReader.read(input, &position, into: &head.bytes, limit: limit) {
         case .more: return false
         case .tooLong: throw fail(.requestLineTooLong)
         case .illegal: throw fail(.requestLineSyntax)
@@ -129,7 +129,7 @@ public struct RequestParser: Sendable {
         let taken = head.bytes.count - lineStart
         // Two bytes are for the line end: the limit counts the bytes sent, not the bytes kept.
         let limit = max(0, limits.head - headSize - 2 - taken)
-        switch line.read(input, &position, into: &head.bytes, limit: limit) {
+        switch lineReader.read(input, &position, into: &head.bytes, limit: limit) {
         case .more: return false
         case .tooLong: throw fail(.headTooLarge)
         case .illegal: throw fail(.fieldSyntax)

@@ -20,7 +20,7 @@ public final class Route: Sendable {
     public let template: String
     /// The application's number for the route, for the observer.
     public let number: Int?
-    /// The largest number of bytes of content; nil for the server's limit.
+    /// The maximum number of bytes of content; nil for the server's limit.
     public let bodyLimit: Int?
     public let handler: Handler
     public let parameters: [Parameter]

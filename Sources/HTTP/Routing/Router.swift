@@ -21,12 +21,13 @@ public struct Router: Sendable {
     private struct Node: BitwiseCopyable {
         var firstEdge = 0
         var edgeCount = 0
-        var parameter = -1
-        /// The index in `numbers` of this node's eight route numbers, one for each method; -1 for none.
-        var routes = -1
+        /// The index of the node to which a parameter leads; -1 for none.
+        var parameterNode = -1
+        /// The position in `routeIndexes` of this node's eight elements, one for each method; -1 if no path ends here.
+        var methodsStart = -1
     }
 
-    /// A literal segment that leads to a node; `start..<end` is its range in `text`.
+    /// A literal segment that leads to a node; `start..<end` is its range in `literalBytes`.
     private struct Edge: BitwiseCopyable {
         let start: Int
         let end: Int
@@ -36,17 +37,18 @@ public struct Router: Sendable {
     public let routes: [Route]
     private var nodes: [Node] = []
     private var edges: [Edge] = []
-    private var text: [UInt8] = []
-    private var numbers: [Int] = []
+    private var literalBytes: [UInt8] = []
+    /// Indexes in `routes`; -1 for a method without a route.
+    private var routeIndexes: [Int] = []
 
     public init(_ routes: [Route]) throws(RouteError) {
         self.routes = routes
         let root = TrieNode()
-        for (number, route) in routes.enumerated() {
+        for (index, route) in routes.enumerated() {
             guard route.template.hasPrefix("/"), Self.isWellFormed(route) else { throw .malformed(route.template) }
             var node = root
             for segment in route.segments { node = node.child(segment) }
-            guard node.routes.updateValue(number, forKey: route.method) == nil else {
+            guard node.routeIndexes.updateValue(index, forKey: route.method) == nil else {
                 throw .repeated(route.method, route.template)
             }
         }
@@ -55,20 +57,21 @@ public struct Router: Sendable {
 
     public func match(_ head: RequestHead) -> Match {
         var allowed = MethodSet()
-        let number = find(head, node: 0, depth: 0, &allowed)
-        if number >= 0 { return .route(routes[number]) }
+        let routeIndex = find(head, node: 0, depth: 0, &allowed)
+        if routeIndex >= 0 { return .route(routes[routeIndex]) }
         return allowed.isEmpty ? .notFound : .otherMethods(allowed)
     }
 
     // MARK: Searching
 
+    /// Returns the index of the route; -1 for none. Then `allowed` has the methods that the path exists for.
     private func find(_ head: RequestHead, node index: Int, depth: Int, _ allowed: inout MethodSet) -> Int {
         let node = nodes[index]
         if depth == head.segmentCount {
-            guard node.routes >= 0 else { return -1 }
-            let number = numbers[node.routes + Int(head.method.rawValue)]
-            if number >= 0 { return number }
-            for method in Method.allCases where numbers[node.routes + Int(method.rawValue)] >= 0 {
+            guard node.methodsStart >= 0 else { return -1 }
+            let routeIndex = routeIndexes[node.methodsStart + Int(head.method.rawValue)]
+            if routeIndex >= 0 { return routeIndex }
+            for method in Method.allCases where routeIndexes[node.methodsStart + Int(method.rawValue)] >= 0 {
                 allowed.insert(MethodSet(method))
             }
             return -1
@@ -77,14 +80,14 @@ public struct Router: Sendable {
         for edge in node.firstEdge..<node.firstEdge + node.edgeCount {
             let edge = edges[edge]
             guard edge.end - edge.start == range.count,
-                text.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(range.indices))
+                literalBytes.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(range.indices))
             else { continue }
-            let number = find(head, node: edge.node, depth: depth + 1, &allowed)
-            if number >= 0 || !allowed.isEmpty { return number }
+            let routeIndex = find(head, node: edge.node, depth: depth + 1, &allowed)
+            if routeIndex >= 0 || !allowed.isEmpty { return routeIndex }
             break
         }
-        guard node.parameter >= 0 else { return -1 }
-        return find(head, node: node.parameter, depth: depth + 1, &allowed)
+        guard node.parameterNode >= 0 else { return -1 }
+        return find(head, node: node.parameterNode, depth: depth + 1, &allowed)
     }
 
     // MARK: Building
@@ -92,7 +95,7 @@ public struct Router: Sendable {
     private final class TrieNode {
         var literals: [(text: String, node: TrieNode)] = []
         var parameter: TrieNode?
-        var routes: [Method: Int] = [:]
+        var routeIndexes: [Method: Int] = [:]
 
         func child(_ segment: Route.Segment) -> TrieNode {
             switch segment {
@@ -118,22 +121,24 @@ public struct Router: Sendable {
         }
     }
 
+    /// Appends a node and the nodes below it to the arrays, and returns the node's index.
     private mutating func flatten(_ node: TrieNode) -> Int {
         let index = nodes.count
         nodes.append(Node())
-        if !node.routes.isEmpty {
-            nodes[index].routes = numbers.count
-            numbers += Method.allCases.map { method in
-                node.routes[method] ?? (method == .head ? node.routes[.get] : nil) ?? -1
+        if !node.routeIndexes.isEmpty {
+            nodes[index].methodsStart = routeIndexes.count
+            routeIndexes += Method.allCases.map { method in
+                node.routeIndexes[method] ?? (method == .head ? node.routeIndexes[.get] : nil) ?? -1
             }
         }
         let children = node.literals.map { (text: [UInt8]($0.text.utf8), node: flatten($0.node)) }
-        if let parameter = node.parameter { nodes[index].parameter = flatten(parameter) }
+        if let parameter = node.parameter { nodes[index].parameterNode = flatten(parameter) }
         nodes[index].firstEdge = edges.count
         nodes[index].edgeCount = children.count
         for child in children {
-            edges.append(Edge(start: text.count, end: text.count + child.text.count, node: child.node))
-            text += child.text
+            let start = literalBytes.count
+            edges.append(Edge(start: start, end: start + child.text.count, node: child.node))
+            literalBytes += child.text
         }
         return index
     }

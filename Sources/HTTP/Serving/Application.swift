@@ -4,7 +4,7 @@ public final class Application: Sendable {
     public let cors: CORSPolicy?
     public let proxies: TrustedProxies
     /// The size in bytes from which compressible content is sent as gzip; nil turns compression off.
-    public let compressesFrom: Int?
+    public let compressionThreshold: Int?
     /// The name of the response field for the request ID; nil sends none.
     public let requestIDField: StaticString?
     /// The function that creates the response for requests that reach no handler. The given status replaces the
@@ -12,7 +12,7 @@ public final class Application: Sendable {
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
-        router: Router, cors: CORSPolicy? = nil, proxies: TrustedProxies = .none, compressesFrom: Int? = 1 << 10,
+        router: Router, cors: CORSPolicy? = nil, proxies: TrustedProxies = .none, compressionThreshold: Int? = 1 << 10,
         requestIDField: StaticString? = nil,
         refusal: @escaping @Sendable (Status, _ reason: String, RequestID) -> Response = { status, reason, _ in
             .text(status, reason + "\n")
@@ -21,19 +21,19 @@ public final class Application: Sendable {
         self.router = router
         self.cors = cors
         self.proxies = proxies
-        self.compressesFrom = compressesFrom
+        self.compressionThreshold = compressionThreshold
         self.requestIDField = requestIDField
         self.refusal = refusal
     }
 
-    /// The decision about a request, made from its head.
+    /// The decision which route serves a request, made from its head.
     enum RouteDecision: Sendable {
         case route(Route)
         /// No route matches. `allowed`: the methods that the path exists for, nil if it does not exist.
         case none(allowed: MethodSet?)
     }
 
-    /// Returns the decision about the request with this head.
+    /// Returns the decision for the request with this head.
     func routeDecision(for head: RequestHead) -> RouteDecision {
         if head.asksAboutServer {
             return .none(allowed: MethodSet(rawValue: .max).subtracting(MethodSet(.trace)))
@@ -47,7 +47,7 @@ public final class Application: Sendable {
 
     /// Returns the response if no route matches: CORS preflight, OPTIONS, 405 or 404.
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
-        if let preflight = cors?.preflight(request) { return preflight }
+        if let preflight = cors?.preflightResponse(to: request) { return preflight }
         guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
         var response =
             request.method == .options
@@ -85,7 +85,7 @@ public final class Application: Sendable {
         if let cors, response.field("access-control-allow-methods") == nil {
             cors.apply(to: &response, for: request)
         }
-        guard let compressesFrom, case .bytes(let content) = response.body, content.count >= compressesFrom,
+        guard let compressionThreshold, case .bytes(let content) = response.body, content.count >= compressionThreshold,
             let mediaType = response.mediaType, mediaType.isCompressible,
             response.field("content-encoding") == nil
         else { return }

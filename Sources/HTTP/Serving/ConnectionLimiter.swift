@@ -1,6 +1,7 @@
 import Reactor
 
-/// Counts open connections over all loops, in total and per client address. Locked only to open or close a connection.
+/// Counts open connections over all loops, in total and per client address. Its lock is taken only when a connection
+/// opens or closes.
 final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
@@ -20,10 +21,10 @@ final class ConnectionLimiter: Sendable {
         counts.withLock { counts in
             guard counts.total < limits.connections else { return false }
             if let network {
-                let present = counts.byNetwork[network] ?? 0
+                let openCount = counts.byNetwork[network] ?? 0
                 let free = limits.connections - counts.total
-                guard present < limits.connectionsPerAddress, present < 2 * free else { return false }
-                counts.byNetwork[network] = present + 1
+                guard openCount < limits.connectionsPerAddress, openCount < 2 * free else { return false }
+                counts.byNetwork[network] = openCount + 1
             }
             counts.total += 1
             return true
@@ -33,8 +34,8 @@ final class ConnectionLimiter: Sendable {
     func release(_ network: RemoteAddress.Network?) {
         counts.withLock { counts in
             counts.total -= 1
-            guard let network, let present = counts.byNetwork[network] else { return }
-            counts.byNetwork[network] = present > 1 ? present - 1 : nil
+            guard let network, let openCount = counts.byNetwork[network] else { return }
+            counts.byNetwork[network] = openCount > 1 ? openCount - 1 : nil
         }
     }
 }

@@ -1,64 +1,66 @@
 /// One connection's share of the memory for requests and responses.
 struct ConnectionMemory: ~Copyable {
     private let worker: HTTPWorker
-    /// The connection's part of the loop's memory for requests.
-    private var held = 0
+    /// The bytes of requests that the connection holds, as the loop's `RequestMemory` counts them.
+    private var heldRequestBytes = 0
     /// The reservation of a large request, which also counts against its client; nil for a small request.
-    private var largeRequest: MemoryReservation?
+    private var largeReservation: MemoryReservation?
     /// The reservation for responses in progress; nil while none waits for the socket.
-    private var answers: MemoryReservation?
+    private var answerReservation: MemoryReservation?
 
     init(_ worker: HTTPWorker) { self.worker = worker }
 
-    /// Returns the number of the `wanted` bytes that the request under way may hold.
-    /// - Parameter client: the request's client; nil counts in total only.
+    /// Returns the maximum number of bytes that the request in progress may hold.
+    /// - Parameters:
+    ///   - wanted: the number of bytes that it would hold with all of its input.
+    ///   - client: the request's client; nil counts in total only.
     mutating func requestAllowance(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
-        let room = worker.requestMemory.allowance(holding: held)
-        guard wanted > worker.limits.smallMessage else { return room }
+        let loopAllowance = worker.requestMemory.allowance(holding: heldRequestBytes)
+        guard wanted > worker.limits.smallMessage else { return loopAllowance }
         let client = client()
         // Behind a proxy the client is known only after the request's head.
-        if largeRequest?.network != client { largeRequest = nil }
-        if largeRequest == nil {
-            largeRequest = worker.largeRequests.reserve(wanted, for: client)
-            return largeRequest == nil ? min(room, worker.limits.smallMessage) : room
+        if largeReservation?.network != client { largeReservation = nil }
+        if largeReservation == nil {
+            largeReservation = worker.largeRequests.reserve(wanted, for: client)
+            return largeReservation == nil ? min(loopAllowance, worker.limits.smallMessage) : loopAllowance
         }
-        let reserved = largeRequest?.bytes ?? 0
-        guard wanted > reserved, largeRequest?.resize(to: wanted) == false else { return room }
-        return min(room, reserved)
+        let reserved = largeReservation?.bytes ?? 0
+        guard wanted > reserved, largeReservation?.resize(to: wanted) == false else { return loopAllowance }
+        return min(loopAllowance, reserved)
     }
 
     /// Sets the bytes of requests that the connection holds.
     mutating func holdRequest(_ bytes: Int) {
         if bytes <= worker.limits.smallMessage {
-            largeRequest = nil
-        } else if bytes < largeRequest?.bytes ?? 0 {
-            _ = largeRequest?.resize(to: bytes)
+            largeReservation = nil
+        } else if bytes < largeReservation?.bytes ?? 0 {
+            _ = largeReservation?.resize(to: bytes)
         }
-        guard bytes != held else { return }
-        worker.requestMemory.change(from: held, to: bytes)
-        held = bytes
+        guard bytes != heldRequestBytes else { return }
+        worker.requestMemory.change(from: heldRequestBytes, to: bytes)
+        heldRequestBytes = bytes
     }
 
-    /// Sets the reservation for responses, none at 0; false when there is no room.
+    /// Sets the reservation for responses, none at 0; false if there is not enough memory.
     /// - Parameter network: the responses' client; nil counts in total only.
     mutating func holdAnswers(_ bytes: Int, for network: @autoclosure () -> RemoteAddress.Network?) -> Bool {
         if bytes == 0 {
-            answers = nil
+            answerReservation = nil
             return true
         }
-        if answers != nil { return answers?.resize(to: bytes) ?? false }
-        answers = worker.answerMemory.reserve(bytes, for: network())
-        return answers != nil
+        if answerReservation != nil { return answerReservation?.resize(to: bytes) ?? false }
+        answerReservation = worker.answerMemory.reserve(bytes, for: network())
+        return answerReservation != nil
     }
 }
 
 extension HTTPConnection {
-    /// The client that the request under way counts against: the peer, or the client that a proxy names. Nil for a
+    /// The client that the request in progress counts against: the peer, or the client that a proxy names. Nil for a
     /// proxy that names none, or none yet: many clients are behind it.
     var client: RemoteAddress.Network? {
         let proxies = worker.application.proxies
         guard proxies.contains(remote) else { return remote.network }
-        guard let head = pending?.head else { return nil }
+        guard let head = pendingRequest?.head else { return nil }
         let client = proxies.client(of: remote, head.headers)
         return proxies.contains(client) ? nil : client.network
     }
@@ -69,8 +71,8 @@ extension HTTPConnection {
         memory.holdAnswers(writeBuffer.heldBytes + bytes, for: network)
     }
 
-    /// Sets the reservation to the bytes that wait for the socket, or to a running stream's write buffer; false when
-    /// there is no room.
+    /// Sets the reservation to the bytes that wait for the socket, or to a running stream's write buffer; false if
+    /// there is not enough memory.
     func holdBacklog() -> Bool {
         if writeBuffer.count == 0, !isStreaming { return memory.holdAnswers(0, for: nil) }
         return memory.holdAnswers(

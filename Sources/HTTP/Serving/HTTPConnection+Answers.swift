@@ -14,17 +14,17 @@ extension HTTPConnection {
             return send(
                 worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
         }
-        pending = (head, decision)
+        pendingRequest = (head, decision)
         var limit = worker.limits.body
-        if case .route(let route) = decision, let own = route.bodyLimit { limit = own }
-        if let fault = state.admitBody(upTo: limit) { return refuse(fault) }
+        if case .route(let route) = decision, let routeLimit = route.bodyLimit { limit = routeLimit }
+        if let fault = state.setBodyLimit(limit) { return refuse(fault) }
         guard expectsContinue, !hasMore else { return }
         writeBuffer.append { $0.append(contentsOf: ResponseHeadWriter.continue100) }
         state.bytesQueued(ResponseHeadWriter.continue100.count, now: worker.poller.now)
     }
 
     func dispatch(_ body: consuming [UInt8]) {
-        guard let (head, decision) = pending.take() else { return end(.disconnected) }
+        guard let (head, decision) = pendingRequest.take() else { return end(.disconnected) }
         switch decision {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
@@ -48,14 +48,14 @@ extension HTTPConnection {
 
     /// Responds to an error that HTTP itself found; the connection closes afterwards.
     func refuse(_ fault: HTTPRequestError) {
-        let id = worker.identifiers.requestID()
+        let id = worker.identifiers.makeRequestID()
         // If the head could not be read to its end, the origin may be unknown.
         let origin =
-            if let head = pending?.head { head.headers["origin"] } else {
+            if let head = pendingRequest?.head { head.headers["origin"] } else {
                 state.refusedOrigin ?? worker.application.cors?.soleOrigin
             }
         let response = worker.application.refuse(fault, origin: origin, id)
-        let isHead = pending?.head.method == .head
+        let isHead = pendingRequest?.head.method == .head
         let count = response.byteCount
         let before = writeBuffer.count
         append(head: response, id: id, framing: .length(count), persistence: .close)
@@ -70,8 +70,9 @@ extension HTTPConnection {
         let parent = head.headers.withValue(of: "traceparent") { TraceContext(traceparent: $0) } ?? nil
         let client = worker.application.proxies.client(of: remote, head.headers)
         return Request(
-            head: head, body: body, remote: client, id: worker.identifiers.requestID(),
-            trace: worker.identifiers.trace(continuing: parent, at: Socket.wallClockMilliseconds()), route: route)
+            head: head, body: body, remote: client, id: worker.identifiers.makeRequestID(),
+            trace: worker.identifiers.makeTraceContext(continuing: parent, at: Socket.wallClockMilliseconds()),
+            route: route)
     }
 
     // MARK: Writing
@@ -157,7 +158,7 @@ extension HTTPConnection {
             finishAnswer(queued: end.count, persists: persists && isChunked)
             isStreaming = false
             task = nil
-            observeUnderWay(moreBytes: end.count)
+            observeCurrentRequest(moreBytes: end.count)
             updateInterest()
         }
     }

@@ -30,7 +30,7 @@ extension HTTPConnection {
 
     /// Records a request whose streamed response is complete.
     /// - Parameter moreBytes: bytes queued after its content.
-    func observeUnderWay(moreBytes: Int) {
+    func observeCurrentRequest(moreBytes: Int) {
         guard var request = currentRequest else { return }
         request.bytesOut += moreBytes
         observe(request, fault: nil)
@@ -41,8 +41,9 @@ extension HTTPConnection {
         guard state.takeRecord(), let observer = worker.observer else { return }
         observer.requestFinished(
             RequestRecord(
-                method: pending?.head.method, route: pending?.decision.route, status: status, nanoseconds: requestTime,
-                bytesIn: state.requestBytes, bytesOut: bytesOut, id: id, trace: nil, remote: remote, fault: fault))
+                method: pendingRequest?.head.method, route: pendingRequest?.decision.route, status: status,
+                durationNanoseconds: requestNanoseconds, bytesIn: state.requestBytes, bytesOut: bytesOut, id: id,
+                trace: nil, remote: remote, fault: fault))
     }
 
     /// Records, at the end of the connection, a request that has begun and has no complete response.
@@ -52,7 +53,7 @@ extension HTTPConnection {
             request.bytesOut = max(0, request.bytesOut - writeBuffer.count)
             observe(request, fault: closeCause)
         } else {
-            observe(closeCause, status: closeCause.status, bytesOut: 0, id: worker.identifiers.requestID())
+            observe(closeCause, status: closeCause.status, bytesOut: 0, id: worker.identifiers.makeRequestID())
         }
     }
 
@@ -62,10 +63,11 @@ extension HTTPConnection {
         let status = request.status ?? fault?.status ?? .internalServerError
         observer.requestFinished(
             RequestRecord(
-                method: request.method, route: request.route, status: status, nanoseconds: requestTime,
+                method: request.method, route: request.route, status: status, durationNanoseconds: requestNanoseconds,
                 bytesIn: state.requestBytes, bytesOut: request.bytesOut, id: request.id, trace: request.trace,
                 remote: remote, fault: fault))
     }
 
-    private var requestTime: Int { MonotonicTime.now().nanoseconds(since: state.requestStart) }
+    /// The time since the first byte of the current request.
+    private var requestNanoseconds: Int { MonotonicTime.now().nanoseconds(since: state.requestStart) }
 }

@@ -9,12 +9,13 @@ final class HTTPConnection: ReadinessHandler {
     let isAdmitted: Bool
     var state: HTTPConnectionState
     /// The head of the request whose content is being read, and how it is handled.
-    var pending: (head: RequestHead, decision: Application.RouteDecision)?
+    var pendingRequest: (head: RequestHead, decision: Application.RouteDecision)?
     /// The running handler or stream; cancelled when the connection ends.
     var task: Task<Void, Never>?
     /// The request that `task` works on.
     var currentRequest: RequestInProgress?
     var writeBuffer = WriteBuffer()
+    /// The closure that takes the socket over when all bytes are sent; nil without an upgrade.
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
     /// Whether a streamed response is in progress.
     var isStreaming = false
@@ -60,7 +61,7 @@ final class HTTPConnection: ReadinessHandler {
 
     // MARK: Readiness
 
-    func ready(_ events: Readiness) {
+    func handleReadiness(_ events: Readiness) {
         if events.contains(.writable) { updateInterest() }
         guard !isClosed, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
         if wantsInput {
@@ -70,12 +71,12 @@ final class HTTPConnection: ReadinessHandler {
         } else {
             // Back-pressure: input stays in the kernel until the response in progress is written.
             interest.subtract(.readable)
-            worker.poller.change(descriptor, to: interest)
+            worker.poller.changeInterest(of: descriptor, to: interest)
         }
         updateInterest()
     }
 
-    /// Input is read from the socket only after `readAhead` is used up.
+    /// Whether to read from the socket. `readAhead` is used up first.
     private var wantsInput: Bool { state.wantsInput && !hasReadAhead }
 
     private var hasReadAhead: Bool { !readAhead.isEmpty || hasDroppedInput }
@@ -128,7 +129,7 @@ final class HTTPConnection: ReadinessHandler {
         var left = writeBuffer.count
         guard left > 0 else { return }
         while left > 0, !isClosed {
-            let result = worker.calls.send(&writeBuffer, descriptor)
+            let result = worker.socketCalls.send(&writeBuffer, descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
                 if !Socket.isTransient(result) { end(.disconnected) }
@@ -209,7 +210,7 @@ final class HTTPConnection: ReadinessHandler {
         if writeBuffer.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
         if wanted != interest {
             interest = wanted
-            worker.poller.change(descriptor, to: wanted)
+            worker.poller.changeInterest(of: descriptor, to: wanted)
         }
         setTimer()
     }

@@ -8,7 +8,7 @@ public struct HTTPConnectionState: Sendable {
     /// The next step of the caller.
     public enum Event: Sendable {
         case needsInput
-        /// A head is complete: set the content limit (`admitBody`), then continue.
+        /// A head is complete: set the content limit (`setBodyLimit`), then continue.
         case head(RequestHead)
         /// The request is complete: respond to it.
         case request(body: [UInt8])
@@ -35,7 +35,7 @@ public struct HTTPConnectionState: Sendable {
     private var phase: Phase
     private var body: [UInt8] = []
     private var unwritten = 0
-    private var writing: ProgressDeadline
+    private var writeDeadline: ProgressDeadline
     private var drainingSince: MonotonicTime?
     private var hasInputEnded = false
     /// The `Origin` of a request whose head was refused, if it was found, for the CORS fields of the response.
@@ -52,7 +52,7 @@ public struct HTTPConnectionState: Sendable {
         self.limits = limits
         parser = RequestParser(limits: limits)
         phase = .idle(since: now)
-        writing = ProgressDeadline(now: now, window: limits.writeWindow)
+        writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow)
         requestStart = now
     }
 
@@ -93,8 +93,8 @@ public struct HTTPConnectionState: Sendable {
     }
 
     /// Parses `input` from `position` on.
-    /// - Parameter memoryLimit: how many bytes of a request may be held. A complete request without content may have
-    ///   more.
+    /// - Parameter memoryLimit: the maximum number of bytes of a request that may be held. A complete request without
+    ///   content may have more.
     public mutating func take(
         _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, memoryLimit: Int = .max
     ) -> Event {
@@ -141,15 +141,15 @@ public struct HTTPConnectionState: Sendable {
                 }
             }
         } catch {
-            refusedOrigin = parser.refusedOrigin ?? input.extracting(max(0, position - 1)...).originLine()
+            refusedOrigin = parser.refusedOrigin ?? input.extracting(max(0, position - 1)...).originLineValue()
             return refuse(error)
         }
     }
 
     /// Sets the content limit for the head just returned. Returns an error if the declared length is above it.
-    public mutating func admitBody(upTo limit: Int) -> HTTPRequestError? {
+    public mutating func setBodyLimit(_ limit: Int) -> HTTPRequestError? {
         do throws(HTTPRequestError) {
-            try parser.admitBody(upTo: limit)
+            try parser.setBodyLimit(limit)
             return nil
         } catch {
             _ = refuse(error)
@@ -203,12 +203,13 @@ public struct HTTPConnectionState: Sendable {
 
     // MARK: Output
 
-    /// Whether the connection stays open after the response to this request; false also sends `Connection: close`.
+    /// Returns whether the connection stays open after the response to this request. If not, the response has
+    /// `Connection: close`.
     public func persists(after head: RequestHead) -> Bool { head.keepsAlive && drainingSince == nil }
 
     /// Adds bytes of a response that wait to be written.
     public mutating func bytesQueued(_ count: Int, now: MonotonicTime) {
-        if unwritten == 0 { writing = ProgressDeadline(now: now, window: limits.writeWindow) }
+        if unwritten == 0 { writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow) }
         unwritten += count
     }
 
@@ -222,9 +223,10 @@ public struct HTTPConnectionState: Sendable {
     public mutating func bytesWritten(_ count: Int, now: MonotonicTime) {
         guard count > 0 else { return }
         unwritten = max(0, unwritten - count)
-        writing.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
+        writeDeadline.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
     }
 
+    /// The number of bytes of responses that wait to be written.
     public var unwrittenBytes: Int { unwritten }
     /// Whether the last response is completely written: shut down sending, then linger.
     public var isFinished: Bool { phase == .finishing && unwritten == 0 }
@@ -248,7 +250,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// The time to call `expire` next, unless the state changes before; nil if there is none.
     public var deadline: MonotonicTime? {
-        if unwritten > 0 { return writing.time }
+        if unwritten > 0 { return writeDeadline.time }
         switch phase {
         case .idle(let since):
             let idle = since + limits.idleTimeout

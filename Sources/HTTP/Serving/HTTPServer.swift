@@ -8,7 +8,7 @@ import Synchronization
 /// The caller starts the loops, and stops them after `drain`.
 public final class HTTPServer: Sendable {
     private let applications: [Application]
-    /// The limits of one loop.
+    /// The limits of one loop, which has an equal share of the memory for requests.
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
@@ -29,9 +29,9 @@ public final class HTTPServer: Sendable {
     ) {
         precondition(applications.count == loops.count)
         self.applications = applications
-        var share = limits
-        share.requestMemory /= max(1, loops.count)
-        self.limits = share
+        var loopLimits = limits
+        loopLimits.requestMemory /= max(1, loops.count)
+        self.limits = loopLimits
         self.loops = loops
         self.observer = observer
         self.samplesTraces = samplesTraces
@@ -72,8 +72,8 @@ public final class HTTPServer: Sendable {
                 guard let descriptor = rest.first else { break }
                 var random = SystemRandomNumberGenerator()
                 let identifiers = IdentifierSource(
-                    seed: random.next(), stream: random.next(), samples: samplesTraces)
-                try await open(descriptor, application, identifiers, slot, on: loop)
+                    seed: random.next(), stream: random.next(), samplesTraces: samplesTraces)
+                try await startWorker(descriptor, application, identifiers, slot, on: loop)
                 rest.removeFirst()
             }
         } catch {
@@ -101,7 +101,7 @@ public final class HTTPServer: Sendable {
         }
     }
 
-    private func open(
+    private func startWorker(
         _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ slot: WorkerSlot,
         on loop: isolated EventLoop
     ) throws(SystemError) {
@@ -109,7 +109,7 @@ public final class HTTPServer: Sendable {
             listener: descriptor, poller: loop.poller, application: application, limits: limits, limiter: limiter,
             largeRequests: largeRequests, answerMemory: answerMemory, observer: observer, identifiers: identifiers)
         try worker.listen()
-        slot.take(worker, on: loop)
+        slot.setWorker(worker, on: loop)
     }
 
     /// Creates `count` listening sockets on one port that no other process uses.
@@ -118,8 +118,8 @@ public final class HTTPServer: Sendable {
     ) throws(SystemError) -> ([Int32], UInt16) {
         var descriptors: [Int32] = []
         var port = port
-        let obstacle = port == 0 ? 0 : unsafe CLinuxProbePort(address, port)
-        guard obstacle == 0 else { throw SystemError(call: "listen on \(address):\(port)", number: -obstacle) }
+        let probeStatus = port == 0 ? 0 : unsafe CLinuxProbePort(address, port)
+        guard probeStatus == 0 else { throw SystemError(call: "listen on \(address):\(port)", number: -probeStatus) }
         while descriptors.count < count {
             let descriptor = unsafe CLinuxListen(address, port, backlog)
             guard descriptor >= 0 else {
@@ -139,6 +139,6 @@ public final class HTTPServer: Sendable {
 private final class WorkerSlot: @unchecked Sendable {
     private var worker: HTTPWorker?
 
-    func take(_ worker: HTTPWorker, on loop: isolated EventLoop) { self.worker = worker }
+    func setWorker(_ worker: HTTPWorker, on loop: isolated EventLoop) { self.worker = worker }
     func worker(on loop: isolated EventLoop) -> HTTPWorker? { worker }
 }

@@ -7,11 +7,11 @@ final class HTTPWorker: ReadinessHandler {
     let application: Application
     let limits: Limits
     let observer: (any RequestObserver)?
-    let calls: SocketCalls
+    let socketCalls: SocketCalls
     let buffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
     var requestMemory: RequestMemory
-    /// Large requests by client address, over all loops.
+    /// The memory budget of large requests, which all loops share.
     let largeRequests: MemoryBudget
     let answerMemory: MemoryBudget
     lazy var deflater = Deflater()
@@ -19,8 +19,9 @@ final class HTTPWorker: ReadinessHandler {
     private let listener: Int32
     private let limiter: ConnectionLimiter
     private var connections: [Int32: HTTPConnection] = [:]
-    private var refusals = 0
-    private var date = DateLine()
+    /// The number of open connections that are over a limit and get a 503.
+    private var openRefusals = 0
+    private var dateLine = DateLine()
     private var spareBuffer: [UInt8] = []
     private var isListening = false
     private var drainCallbacks: [() -> Void] = []
@@ -45,7 +46,7 @@ final class HTTPWorker: ReadinessHandler {
         requestMemory = RequestMemory(limit: limits.requestMemory, smallLimit: limits.smallMessage)
         self.largeRequests = largeRequests
         self.answerMemory = answerMemory
-        self.calls = calls
+        socketCalls = calls
     }
 
     func listen() throws(SystemError) {
@@ -55,13 +56,13 @@ final class HTTPWorker: ReadinessHandler {
 
     // MARK: Accepting
 
-    func ready(_ events: Readiness) { _ = acceptSome() }
+    func handleReadiness(_ events: Readiness) { _ = acceptSome() }
 
     /// Accepts waiting connections, at most `acceptsPerTurn`. Returns false if no more are waiting, or no descriptor is
     /// free.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
-            let (descriptor, remote) = calls.accept(listener)
+            let (descriptor, remote) = socketCalls.accept(listener)
             if descriptor >= 0 {
                 open(descriptor, remote)
             } else if descriptor == -EAGAIN {
@@ -79,9 +80,9 @@ final class HTTPWorker: ReadinessHandler {
     private func pauseAccepting() {
         observer?.connectionRefused()
         guard isListening else { return }
-        poller.change(listener, to: [])
+        poller.changeInterest(of: listener, to: [])
         poller.schedule(at: poller.now + Self.acceptPause) { [self] in
-            if isListening { poller.change(listener, to: .readable) }
+            if isListening { poller.changeInterest(of: listener, to: .readable) }
         }
     }
 
@@ -89,11 +90,11 @@ final class HTTPWorker: ReadinessHandler {
         let isAdmitted = limiter.admit(countedNetwork(of: remote))
         if !isAdmitted {
             observer?.connectionRefused()
-            guard refusals < limits.refusals else {
+            guard openRefusals < limits.refusals else {
                 close(descriptor)
                 return
             }
-            refusals += 1
+            openRefusals += 1
         } else {
             observer?.connectionOpened()
         }
@@ -111,7 +112,7 @@ final class HTTPWorker: ReadinessHandler {
     func remove(_ connection: HTTPConnection, _ descriptor: Int32) {
         connections[descriptor] = nil
         if !connection.isAdmitted {
-            refusals -= 1
+            openRefusals -= 1
         } else if !connection.isHandedOver {
             limiter.release(countedNetwork(of: connection.remote))
             observer?.connectionClosed()
@@ -132,8 +133,8 @@ final class HTTPWorker: ReadinessHandler {
 
     // MARK: Draining
 
-    /// Stops accepting, waits for running requests, and calls back when the last connection is closed. Of several calls
-    /// the earliest deadline applies, and each is called back.
+    /// Stops accepting, waits for running requests, and calls `whenEmpty` when the last connection is closed. If it is
+    /// called several times, the earliest deadline applies, and each `whenEmpty` is called.
     func drain(until deadline: MonotonicTime, _ whenEmpty: @escaping () -> Void) {
         stopListening()
         drainCallbacks.append(whenEmpty)
@@ -165,8 +166,8 @@ final class HTTPWorker: ReadinessHandler {
     // MARK: Shared buffers and date
 
     func currentDate() -> DateLine {
-        date.refresh(Socket.wallClockMilliseconds() / 1_000)
-        return date
+        dateLine.refresh(Socket.wallClockMilliseconds() / 1_000)
+        return dateLine
     }
 
     /// Lends the loop's output buffer, so that idle connections need none.

@@ -31,26 +31,27 @@ public final class MemoryBudget: Sendable {
         return MemoryReservation(budget: self, network: network, bytes: bytes)
     }
 
-    /// Returns the number of bytes that a reservation of `own` bytes may have; the last sixteenth of `limit` is for small
-    /// reservations.
-    static func allowance(_ limit: Int, held: Int, own: Int, smallLimit: Int) -> Int {
-        let others = held - own
+    /// Returns the maximum size of a reservation that has `current` bytes now; the last sixteenth of `limit` is for
+    /// small reservations.
+    /// - Parameter held: the bytes of all reservations.
+    static func allowance(_ limit: Int, held: Int, current: Int, smallLimit: Int) -> Int {
+        let others = held - current
         return max(limit - limit / 16 - others, min(smallLimit, limit - others), 0)
     }
 
     fileprivate func change(from old: Int, to new: Int, _ network: RemoteAddress.Network?) -> Bool {
         held.withLock { held in
-            let ofNetwork = network.flatMap { held.byNetwork[$0] } ?? 0
+            let networkBytes = network.flatMap { held.byNetwork[$0] } ?? 0
             if new > old {
-                guard new <= Self.allowance(limit, held: held.total, own: old, smallLimit: smallLimit) else {
+                guard new <= Self.allowance(limit, held: held.total, current: old, smallLimit: smallLimit) else {
                     return false
                 }
-                if network != nil, ofNetwork - old + new > limitPerAddress { return false }
+                if network != nil, networkBytes - old + new > limitPerAddress { return false }
             }
             held.total += new - old
             if let network {
-                let left = ofNetwork + new - old
-                held.byNetwork[network] = left > 0 ? left : nil
+                let newNetworkBytes = networkBytes + new - old
+                held.byNetwork[network] = newNetworkBytes > 0 ? newNetworkBytes : nil
             }
             return true
         }

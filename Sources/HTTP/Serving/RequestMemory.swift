@@ -12,9 +12,9 @@ struct RequestMemory {
         self.smallLimit = smallLimit
     }
 
-    /// Returns the number of bytes that a connection that holds `own` bytes may hold.
-    func allowance(holding own: Int) -> Int {
-        MemoryBudget.allowance(limit, held: held, own: own, smallLimit: smallLimit)
+    /// Returns the maximum number of bytes that a connection may hold that holds `current` bytes now.
+    func allowance(holding current: Int) -> Int {
+        MemoryBudget.allowance(limit, held: held, current: current, smallLimit: smallLimit)
     }
 
     /// Replaces a connection's `old` bytes with `new`.

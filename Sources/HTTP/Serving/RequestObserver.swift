@@ -10,7 +10,7 @@ public struct RequestRecord: Sendable {
     /// The status sent; for a request without a response, the status of its fault.
     public let status: Status
     /// The time from the first byte of the request to the last step of its response.
-    public let nanoseconds: Int
+    public let durationNanoseconds: Int
     public let bytesIn: Int
     public let bytesOut: Int
     public let id: RequestID

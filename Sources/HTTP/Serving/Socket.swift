@@ -1,18 +1,20 @@
 import CLinux
 import Glibc
 
-/// System calls on sockets; each returns a count, or a negative error number.
+/// System calls on sockets and checks of their results. A result is a count or a descriptor, or a negative error
+/// number.
 enum Socket {
     static func shutdownSending(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     static func isTransient(_ result: Int) -> Bool { result == -Int(EAGAIN) || result == -Int(EINTR) }
 
-    /// Whether the process or the system is out of descriptors or memory, so that a retry may succeed.
+    /// Returns whether the process or the system has no free descriptors or memory, so that a later retry may succeed.
+    /// - Parameter number: a positive error number.
     static func isExhaustion(_ number: Int32) -> Bool {
         number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM
     }
 
-    /// Accepts one connection: its descriptor, or a negative error number.
+    /// Accepts one connection. Returns its descriptor, or a negative error number.
     static func accept(_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) {
         var address = [UInt8](repeating: 0, count: 16)
         var port: UInt16 = 0
@@ -65,11 +67,11 @@ struct WriteBuffer {
 
     private var bytes: [UInt8] = []
     private var tail: [UInt8] = []
-    /// The number of bytes of both together that are already sent.
+    /// The number of bytes of `bytes` and `tail` together that are already sent.
     private var sent = 0
 
     var count: Int { bytes.count + tail.count - sent }
-    /// Bytes in memory: a large body is freed only after all of it is sent.
+    /// The number of bytes in memory. A large body is freed only after all of it is sent.
     var heldBytes: Int { bytes.count + tail.count }
 
     /// Whether appended bytes would be copied behind a large body; sending first avoids that.

@@ -29,7 +29,7 @@ public final class WebSocket: ReadinessHandler {
     private let host: WebSocketHost
     private let poller: Poller
     private let descriptor: Int32
-    /// The address that its memory counts for; nil counts in total only.
+    /// The client's address, for which the socket's memory counts; nil counts in total only.
     private let network: RemoteAddress.Network?
     /// The slot that counts the socket as a connection of the server.
     private var slot: ConnectionSlot?
@@ -69,7 +69,7 @@ public final class WebSocket: ReadinessHandler {
     deinit { if !hasEnded { Glibc.close(descriptor) } }
 
     public var isOpen: Bool { state.isOpen && !hasEnded }
-    /// Bytes that wait for the client.
+    /// The number of bytes that wait for the client.
     public var queuedBytes: Int { writeBuffer.count }
 
     // MARK: Sending
@@ -97,7 +97,7 @@ public final class WebSocket: ReadinessHandler {
 
     // MARK: Readiness
 
-    public func ready(_ events: Readiness) {
+    public func handleReadiness(_ events: Readiness) {
         if events.contains(.writable) { flush() }
         if !hasEnded, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) { receive() }
         update()
@@ -127,8 +127,8 @@ public final class WebSocket: ReadinessHandler {
     }
 
     private func flush() {
-        let waited = writeBuffer.count
-        guard waited > 0, !hasEnded else { return }
+        let countBefore = writeBuffer.count
+        guard countBefore > 0, !hasEnded else { return }
         while writeBuffer.count > 0 {
             let result = writeBuffer.send(to: descriptor)
             if result == -Int(EINTR) { continue }
@@ -137,7 +137,7 @@ public final class WebSocket: ReadinessHandler {
                 break
             }
         }
-        state.sent(waited - writeBuffer.count, waiting: writeBuffer.count, now: poller.now)
+        state.recordSent(countBefore - writeBuffer.count, waiting: writeBuffer.count, now: poller.now)
         // An idle socket has no buffer.
         if writeBuffer.count == 0 { writeBuffer = WriteBuffer() }
     }
@@ -158,7 +158,7 @@ public final class WebSocket: ReadinessHandler {
         if wanted != interest {
             let hasDrained = interest.contains(.writable)
             interest = wanted
-            poller.change(descriptor, to: wanted)
+            poller.changeInterest(of: descriptor, to: wanted)
             if hasDrained { handler?.outputDrained() }
         }
         if !hasEnded { setTimer() }

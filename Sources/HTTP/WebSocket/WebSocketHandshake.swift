@@ -6,7 +6,7 @@ public struct WebSocketHandshake: Sendable {
     public struct Refusal: Error, Sendable {
         public let status: Status
         public let reason: String
-        /// The fields that the client should send instead.
+        /// The fields of the response, which say what the client should send instead.
         public let fields: [HeaderField]
 
         fileprivate static let notAnUpgrade = Refusal(

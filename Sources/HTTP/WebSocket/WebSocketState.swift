@@ -66,19 +66,19 @@ struct WebSocketState {
     private var parser: WebSocketParser
     private var phase = Phase.open
     /// The time at which the quota of frames is completely available again.
-    private var quotaRestored: MonotonicTime
+    private var quotaRestoredAt: MonotonicTime
     /// The time at which the last frame arrived.
-    private var lastFrame: MonotonicTime
+    private var lastFrameAt: MonotonicTime
     private var isPingSent = false
     /// The time at which bytes began to wait for the client; nil if none wait.
     private var stalledSince: MonotonicTime?
-    /// The reason why it ends, which may be known before it has ended; nil while it is unknown.
+    /// The reason why the socket ends, which may be known before the socket has ended; nil while it is unknown.
     private(set) var end: WebSocketEnd?
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
         self.limits = limits
         parser = WebSocketParser(from: .client, limit: limits.message)
-        (quotaRestored, lastFrame) = (now, now)
+        (quotaRestoredAt, lastFrameAt) = (now, now)
     }
 
     var isOpen: Bool { if case .open = phase { true } else { false } }
@@ -90,7 +90,7 @@ struct WebSocketState {
 
     // MARK: Input
 
-    /// Takes input up to the next event. Of a socket that is closing only the Close frame counts.
+    /// Takes input up to the next event. If the socket is closing, all frames except the Close frame are ignored.
     mutating func take(_ input: Span<UInt8>, at position: inout Int, now: MonotonicTime) -> Event {
         while position < input.count {
             guard !isFinished, !hasFailed else {
@@ -118,23 +118,23 @@ struct WebSocketState {
             let isAnswer = !isOpen
             phase = .finished
             if end == nil { end = .peerClosed(code) }
-            return isAnswer ? nil : .answer(WebSocketWriter.close(code))
+            return isAnswer ? nil : .answer(WebSocketWriter.closeFrame(code))
         case .fragment, .pong, .needsMoreData: return nil
         }
     }
 
     /// Counts a frame against the quota.
     private mutating func countFrame(at now: MonotonicTime) throws(WebSocketError) {
-        (lastFrame, isPingSent) = (now, false)
-        quotaRestored = max(quotaRestored, now) + limits.frameInterval
-        guard quotaRestored <= now + limits.frameInterval * limits.frameBurst else { throw .tooManyFrames }
+        (lastFrameAt, isPingSent) = (now, false)
+        quotaRestoredAt = max(quotaRestoredAt, now) + limits.frameInterval
+        guard quotaRestoredAt <= now + limits.frameInterval * limits.frameBurst else { throw .tooManyFrames }
     }
 
     private mutating func fail(_ error: WebSocketError, _ now: MonotonicTime) -> Event {
         let isFirst = isOpen
         if end == nil { end = .failed(error) }
         phase = isFirst ? .failed(deadline: now + limits.closeTimeout) : .finished
-        return isFirst ? .answer(WebSocketWriter.close(error.closeCode)) : .needsInput
+        return isFirst ? .answer(WebSocketWriter.closeFrame(error.closeCode)) : .needsInput
     }
 
     // MARK: Output and time
@@ -144,11 +144,11 @@ struct WebSocketState {
         guard isOpen else { return nil }
         end = .closed(code)
         phase = .closing(deadline: now + limits.closeTimeout)
-        return WebSocketWriter.close(code)
+        return WebSocketWriter.closeFrame(code)
     }
 
-    /// Notes whether bytes wait for the client, and whether it has read any.
-    mutating func sent(_ count: Int, waiting: Int, now: MonotonicTime) {
+    /// Records that bytes were sent to the client, and whether others still wait.
+    mutating func recordSent(_ count: Int, waiting: Int, now: MonotonicTime) {
         if waiting == 0 { stalledSince = nil } else if count > 0 || stalledSince == nil { stalledSince = now }
     }
 
@@ -156,7 +156,7 @@ struct WebSocketState {
     var deadline: MonotonicTime {
         let stall = stalledSince.map { $0 + limits.writeTimeout } ?? .distantFuture
         switch phase {
-        case .open: return min(stall, lastFrame + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
+        case .open: return min(stall, lastFrameAt + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
         case .closing(let deadline), .failed(let deadline): return min(stall, deadline)
         case .finished: return stall
         }

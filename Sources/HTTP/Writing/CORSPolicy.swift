@@ -3,6 +3,7 @@
 public struct CORSPolicy: Sendable {
     /// Serialised origins (`https://app.example`), or only `*` for every origin.
     public let origins: Set<String>
+    /// The number of seconds for which a browser may cache a preflight response.
     public let maxAge: Int
     private let preflightFields: [HeaderField]
     private let exposedFields: [HeaderField]
@@ -22,17 +23,17 @@ public struct CORSPolicy: Sendable {
         allowsAll = origins.contains("*")
         let methods = HeaderField("access-control-allow-methods", Self.allowedMethods)
         let age = HeaderField("access-control-max-age", String(maxAge))
-        preflightFields = [methods] + Self.list("access-control-allow-headers", allowedHeaders) + [age]
-        exposedFields = Self.list("access-control-expose-headers", exposedHeaders)
+        preflightFields = [methods] + Self.fields("access-control-allow-headers", allowedHeaders) + [age]
+        exposedFields = Self.fields("access-control-expose-headers", exposedHeaders)
     }
 
-    private static func list(_ name: String, _ values: [String]) -> [HeaderField] {
+    private static func fields(_ name: String, _ values: [String]) -> [HeaderField] {
         values.isEmpty ? [] : [HeaderField(name, values.joined(separator: ", "))]
     }
 
     /// Returns the response to a preflight: OPTIONS with Origin and Access-Control-Request-Method. Nil for other
     /// requests.
-    public func preflight(_ request: borrowing Request) -> Response? {
+    public func preflightResponse(to request: borrowing Request) -> Response? {
         guard request.method == .options, let origin = request.headers["origin"],
             request.headers.contains("access-control-request-method")
         else { return nil }

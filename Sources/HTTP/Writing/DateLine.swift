@@ -17,14 +17,14 @@ struct DateLine {
     static func fixdate(_ seconds: Int) -> String {
         let (days, time) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
         // Days to a civil date: years begin in March, so that the leap day is the last of its year.
-        let shifted = days + 719_468
-        let era = shifted.floorDivided(by: 146_097)
-        let dayOfEra = shifted - era * 146_097
+        let daysFromMarchOfYear0 = days + 719_468
+        let era = daysFromMarchOfYear0.floorDivided(by: 146_097)
+        let dayOfEra = daysFromMarchOfYear0 - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let monthSinceMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthSinceMarch + 2) / 5 + 1
+        let month = monthSinceMarch < 10 ? monthSinceMarch + 3 : monthSinceMarch - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
         let weekday = (days + 4).floorRemainder(by: 7)
         return "\(weekdays[weekday]), \(twoDigits(day)) \(months[month - 1]) \(year) "

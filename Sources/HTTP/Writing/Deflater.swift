@@ -7,8 +7,8 @@ import CZlib
     private var stream = unsafe z_stream()
     private let isReady: Bool
 
-    /// - Parameter level: zlib's. Up to 3 it takes the first match that it finds, which takes a page of the feed 40 % less
-    ///   time than 4 and makes it 6 % larger.
+    /// - Parameter level: zlib's compression level. Up to level 3 zlib takes the first match that it finds. For a page
+    ///   of the feed, level 3 needs 40 % less time than level 4, and the result is 6 % larger.
     init(level: Int32 = 3) {
         // Window bits above 15 ask for the gzip format.
         isReady =
@@ -24,17 +24,17 @@ import CZlib
         // With a capacity of zero, zlib would write to the storage that all empty arrays share.
         guard isReady, !content.isEmpty, content.count < Int(UInt32.max) else { return nil }
         guard unsafe deflateReset(&stream) == Z_OK else { return nil }
-        let bound = content.count
+        let capacity = content.count
         var isComplete = false
-        let result = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
+        let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
             unsafe content.withUnsafeBufferPointer { input in
                 // zlib takes a mutable pointer but does not write to it.
                 unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 unsafe stream.avail_in = UInt32(input.count)
                 unsafe stream.next_out = output.baseAddress
-                unsafe stream.avail_out = UInt32(bound)
+                unsafe stream.avail_out = UInt32(capacity)
                 isComplete = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
-                count = unsafe bound - Int(stream.avail_out)
+                count = unsafe capacity - Int(stream.avail_out)
             }
         }
         return isComplete && result.count < content.count ? result : nil
@@ -42,19 +42,22 @@ import CZlib
 }
 
 extension Headers {
-    /// Whether gzip may be sent (RFC 9110 §12.5.3): listed with a weight above zero, or covered by `*`.
+    /// Whether gzip may be sent (RFC 9110 §12.5.3): it is listed with a weight above zero, or not listed and covered by
+    /// `*`.
     var acceptsGzip: Bool {
-        var named: Bool?
-        var others = false
+        var isGzipAccepted: Bool?
+        var isAnyAccepted = false
         forEachListElement(of: "accept-encoding") { element in
             var end = 0
             while end < element.count, element[end] != UInt8(ascii: ";"), !element[end].isBlank { end += 1 }
             let codingName = element.extracting(0..<end)
             let isWanted = !element.extracting(end..<element.count).isZeroWeight
-            if codingName.equalsIgnoringCase("gzip") || codingName.equalsIgnoringCase("x-gzip") { named = isWanted }
-            if codingName.equalsIgnoringCase("*") { others = isWanted }
+            if codingName.equalsIgnoringCase("gzip") || codingName.equalsIgnoringCase("x-gzip") {
+                isGzipAccepted = isWanted
+            }
+            if codingName.equalsIgnoringCase("*") { isAnyAccepted = isWanted }
         }
-        return named ?? others
+        return isGzipAccepted ?? isAnyAccepted
     }
 }
 

@@ -11,30 +11,32 @@ public enum CacheMiss: Error, Hashable, Sendable {
     case neverSynced
     /// The cache does not have the nag.
     case nagUnknown
-    /// The facts are about a person whose history this device does not have. Only guardians' devices have everybody's.
+    /// The facts are about a person whose history this device does not have. Only guardians' devices have the history
+    /// of every member.
     case notHeld
 }
 
-/// The facts of one family from the event cache: the device's counterpart of the server's facts.
+/// The facts of one family, read from the event cache. The server reads the same facts from its database.
 ///
-/// Completions in the outbox count as done, because on their own device a person's acts take effect at once.
+/// A nag whose completion is in the outbox counts as completed, because a person's acts take effect at once on their
+/// own device.
 public struct CacheFacts: FactSource {
     let cache: EventCache
     let family: FamilyID
-    /// The nags that were completed on this device and not uploaded yet.
-    let reported: Set<NagID>
+    /// The nags whose completion on this device is not uploaded yet.
+    let outboxCompletions: Set<NagID>
     let now: @Sendable () -> Timestamp
     /// The turns of the AI session that questions belong to.
     var session: [SessionTurn] = []
     private let zones: ZoneTable
 
     public init(
-        _ cache: EventCache, family: FamilyID, reported: Set<NagID> = [], zones: ZoneTable = ZoneTable(),
+        _ cache: EventCache, family: FamilyID, outboxCompletions: Set<NagID> = [], zones: ZoneTable = ZoneTable(),
         now: @escaping @Sendable () -> Timestamp
     ) {
         self.cache = cache
         self.family = family
-        self.reported = reported
+        self.outboxCompletions = outboxCompletions
         self.zones = zones
         self.now = now
     }
@@ -49,10 +51,10 @@ public struct CacheFacts: FactSource {
         var facts = NagFacts(nag: nag)
         facts.missCount7d = try missCount(of: nag.recipientID, cachedFamily, now)
         facts.streak = member.streak
-        facts.timeConflictCount7d = try timeConflicts(of: nag.recipientID, cachedFamily, now)
-        (facts.category, facts.overall) = try records(beside: nag, cachedFamily)
-        facts.recentCategory = try recentRecord(beside: nag, cachedFamily, now)
-        if reported.contains(nagID), nag.status == .open { nag.status = .completed }
+        facts.timeConflictCount7d = try timeConflictCount(of: nag.recipientID, cachedFamily, now)
+        (facts.category, facts.overall) = try records(excluding: nag, cachedFamily)
+        facts.recentCategory = try recentRecord(excluding: nag, cachedFamily, now)
+        if outboxCompletions.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
         (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
         facts.preferences = member.preferences
@@ -85,7 +87,7 @@ public struct CacheFacts: FactSource {
                 try row["role"] as FamilyRole
             )
         }
-        // Facts about every member are for guardians; other people get facts about themselves only.
+        // A guardian's device has facts about every member. Another person's device has only their own.
         guard let first = members.first else { throw CacheMiss.notHeld }
         let subject = members.contains { $0.1 == .guardian } ? nil : first.0.userID
         let nags = try cache.database.rows(
@@ -97,10 +99,10 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in
             let id: NagID = try row["id"]
             let status: NagStatus = try row["status"]
-            let isReported = status == .open && reported.contains(id)
-            let closedAt = isReported ? now : try row["closed_at"] as Timestamp?
+            let isInOutbox = status == .open && outboxCompletions.contains(id)
+            let closedAt = isInOutbox ? now : try row["closed_at"] as Timestamp?
             return DigestFacts.Nag(
-                recipientID: try row["recipient_id"], status: isReported ? .completed : status,
+                recipientID: try row["recipient_id"], status: isInOutbox ? .completed : status,
                 dueAt: try row["due_at"], closedAt: closedAt)
         }
         return Snapshot(
@@ -123,10 +125,10 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in
             let id: NagID = try row["id"]
             let status: NagStatus = try row["status"]
-            let isReported = status == .open && reported.contains(id)
-            let closedAt = isReported ? now : try row["closed_at"] as Timestamp?
+            let isInOutbox = status == .open && outboxCompletions.contains(id)
+            let closedAt = isInOutbox ? now : try row["closed_at"] as Timestamp?
             return CoachFacts.Nag(
-                id: id, category: try row["category"], status: isReported ? .completed : status,
+                id: id, category: try row["category"], status: isInOutbox ? .completed : status,
                 dueAt: try row["due_at"], closedAt: closedAt)
         }
         var facts = CoachFacts(
@@ -136,8 +138,8 @@ public struct CacheFacts: FactSource {
         return Snapshot(facts, now: now, zone: zone(cachedFamily))
     }
 
-    /// Returns the names of the family's members that this device has.
-    func names() throws -> [String] {
+    /// Returns the names of those members of the family whose facts this device has.
+    func memberNames() throws -> [String] {
         try cache.database.rows(
             """
             SELECT m.user_id, m.display_name FROM families f JOIN members m ON m.family = f.key
@@ -149,7 +151,7 @@ public struct CacheFacts: FactSource {
         }
     }
 
-    /// Checks that there is a complete copy.
+    /// Checks that the cache has a complete copy of the family.
     /// - Throws: `CacheMiss.neverSynced` if no sync of the family has reached its end yet.
     func requireSynced() throws { _ = try cachedFamily() }
 
@@ -201,7 +203,7 @@ public struct CacheFacts: FactSource {
         }
     }
 
-    /// Whether a member lets their device answer; true for a member whom the cache does not know.
+    /// Returns whether a member lets their device answer; true for a member whom the cache does not have.
     func allowsOnDevice(_ user: UserID) throws -> Bool {
         guard let cachedFamily = try cache.cachedFamily(family) else { return true }
         return try member(user, cachedFamily)?.preferences.aiOnDeviceEnabled ?? true
@@ -230,7 +232,7 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in PatternFacts.Miss(dueAt: try row["due_at"], missedAt: try row["at"]) }
     }
 
-    private func timeConflicts(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
+    private func timeConflictCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
             SELECT count(*) FROM nag_events e LEFT JOIN words w ON w.key = e.codes
@@ -242,9 +244,10 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
     }
 
-    /// Returns the counts of the recipient's resolved nags without this one, including completions in the outbox.
+    /// Returns the counts of the recipient's resolved nags: those of the nag's category, and all. Both leave out the
+    /// nag itself, and include completions in the outbox.
     private func records(
-        beside nag: NagSnapshot, _ cachedFamily: CachedFamily
+        excluding nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
         var (category, overall) = (CompletionRecord.none, CompletionRecord.none)
         func add(_ kind: NagCategory, _ total: Int, _ completed: Int) {
@@ -268,16 +271,16 @@ public struct CacheFacts: FactSource {
         case .missed: add(nag.category, -1, 0)
         case .open, .withdrawn, .cancelledRelationshipChange: break
         }
-        for other in try reportedNags(of: nag.recipientID, cachedFamily) where other.id != nag.id {
+        for other in try nagsCompletedInOutbox(of: nag.recipientID, cachedFamily) where other.id != nag.id {
             add(other.category, 1, 1)
         }
         return (category, overall)
     }
 
-    /// Returns the counts of the recipient's recently resolved nags of the same category, including completions in the
-    /// outbox.
+    /// Returns the counts of the recipient's recently resolved nags of the nag's category. They leave out the nag
+    /// itself, and include completions in the outbox.
     private func recentRecord(
-        beside nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
+        excluding nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
         var record =
             try cache.database.first(
@@ -290,7 +293,7 @@ public struct CacheFacts: FactSource {
             ) { row throws(SQLiteError) in
                 CompletionRecord(total: try row["total"], completed: try row["completed"])
             } ?? CompletionRecord.none
-        for other in try reportedNags(of: nag.recipientID, cachedFamily)
+        for other in try nagsCompletedInOutbox(of: nag.recipientID, cachedFamily)
         where other.id != nag.id && other.category == nag.category {
             record.total += 1
             record.completed += 1
@@ -298,15 +301,17 @@ public struct CacheFacts: FactSource {
         return record
     }
 
-    /// Returns the user's open nags that were completed on this device and not uploaded yet.
-    private func reportedNags(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
-        reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
+    /// Returns the user's open nags whose completion on this device is not uploaded yet.
+    private func nagsCompletedInOutbox(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
+        outboxCompletions.compactMap { try? nag($0, cachedFamily) }
+            .filter { $0.recipientID == user && $0.status == .open }
     }
 
-    /// Returns the push-backs since the nag's due cycle began, in order, and the last one before that.
+    /// Returns the times of the push-backs in the nag's current due cycle, oldest first, and of the latest one before
+    /// it.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
-    ) throws -> (now: [Timestamp], before: Timestamp?) {
+    ) throws -> (current: [Timestamp], earlier: Timestamp?) {
         let rows = try cache.database.rows(
             """
             SELECT at, counts FROM push_backs WHERE family = \(cachedFamily.key) AND nag_id = \(nag.id) ORDER BY at

@@ -1,8 +1,8 @@
 /// The cache's schema as a list of migrations. A released migration never changes; new ones are appended.
 ///
 /// Other tables refer to a family by a small number, IDs are sixteen bytes and times microseconds, which halves the
-/// file. `generation` separates the rows of a full resync from older ones. People's words are sealed, in the columns of
-/// bytes that are no IDs. Words that nothing on the device reads are not stored.
+/// file. `generation` separates the rows of a full resync from older ones. People's words are sealed: each `BLOB`
+/// column that is not an ID has sealed text. Words that nothing on the device reads are not stored.
 enum CacheSchema {
     static let migrations = [
         """

@@ -4,20 +4,20 @@ import DomainSQL
 import SQL
 import SQLite
 
-/// The position in a feed that a page was requested from: a cursor, or the time that the public clients send.
+/// The position in a feed from which a page was requested: a cursor, or the time that the public clients send.
 public enum FeedPosition: Hashable, Sendable {
     /// The position after a cursor; nil for the beginning.
     case cursor(String?)
-    /// The position from a `server_time` on; nil for the beginning.
+    /// The position of the first row at or after a `server_time`; nil for the beginning.
     case since(Timestamp?)
 }
 
 extension EventCache {
     /// Stores a page: its rows, its facts and the next position, in one transaction. If the process dies, either the
-    /// whole page is stored or nothing of it, and the next request begins at the right position.
+    /// whole page is stored or nothing of it, and the stored position is right for the next request.
     ///
-    /// When a page announces a full resync, older rows stay until its last page is stored; then those that were not
-    /// sent again are deleted. A row may be sent more than once: rows are stored by id.
+    /// When a page announces a full resync, older rows are kept until the last page of the resync is stored. Then the
+    /// rows that were not sent again are deleted. A row may be sent more than once: rows are stored by ID.
     /// - Parameter clockAhead: the time by which this device's clock is ahead of the server's; nil if the answer had no
     ///   date.
     /// - Returns: false if another process has moved the cache to a different position; nothing is changed then.
@@ -29,12 +29,12 @@ extension EventCache {
             try database.run("INSERT INTO families (id) VALUES (\(family)) ON CONFLICT DO NOTHING")
             guard let cachedFamily = try cachedFamily(family) else { throw SQLiteError.unexpectedShape("a family") }
             guard cachedFamily.isAt(position) else { return false }
-            let begins = page.mustRefetch || position == .cursor(nil)
-            let generation = cachedFamily.generation + (begins ? 1 : 0)
+            let startsRefetch = page.mustRefetch || position == .cursor(nil)
+            let generation = cachedFamily.generation + (startsRefetch ? 1 : 0)
             var writer = RowWriter(
                 database: database, seal: seal, family: cachedFamily.key, generation: generation, now: now)
             try writer.write(page)
-            let isRefetching = begins || cachedFamily.isRefetching
+            let isRefetching = startsRefetch || cachedFamily.isRefetching
             if let facts = page.facts {
                 if !facts.allowsMediation { _ = try withdraw(family) }
                 try writer.write(facts)
@@ -74,7 +74,8 @@ private struct RowWriter {
     let now: Timestamp
     /// The keys of texts in the table `words`, as far as this page has needed them.
     private var keysOfTexts: [String: Int64] = [:]
-    private var people: [UserID: Int64] = [:]
+    /// The keys of people in the table `words`, as far as this page has needed them.
+    private var keysOfPeople: [UserID: Int64] = [:]
 
     init(database: SQLiteDatabase, seal: TextSeal, family: Int64, generation: Int, now: Timestamp) {
         self.database = database
@@ -84,35 +85,37 @@ private struct RowWriter {
         self.now = now
     }
 
-    /// The members of a payload that are stored. Others may contain a person's words, and nothing on the device reads
-    /// them.
-    private static let storedMembers: Set = [
+    /// The fields of a payload that are stored. The other fields may contain a person's words, and nothing on the
+    /// device reads them.
+    private static let storedFields: Set = [
         "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
     ]
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
 
-    private mutating func number(_ text: String) throws(SQLiteError) -> Int64 {
-        if let known = keysOfTexts[text] { return known }
-        let number = try key(of: text)
-        keysOfTexts[text] = number
-        return number
+    /// Returns the key of a text in the table `words`.
+    private mutating func key(_ text: String) throws(SQLiteError) -> Int64 {
+        if let knownKey = keysOfTexts[text] { return knownKey }
+        let key = try storedKey(of: text)
+        keysOfTexts[text] = key
+        return key
     }
 
-    private mutating func number(_ user: UserID) throws(SQLiteError) -> Int64 {
-        if let known = people[user] { return known }
-        let number = try key(of: user)
-        people[user] = number
-        return number
+    /// Returns the key of a person in the table `words`.
+    private mutating func key(_ user: UserID) throws(SQLiteError) -> Int64 {
+        if let knownKey = keysOfPeople[user] { return knownKey }
+        let key = try storedKey(of: user)
+        keysOfPeople[user] = key
+        return key
     }
 
     /// Returns the key of a value in the table `words`, and inserts the value if it is missing.
-    private func key(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
+    private func storedKey(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
         try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
-        let number = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
+        let key = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
             row.integer(0)
         }
-        guard let number else { throw .unexpectedShape("a word") }
-        return number
+        guard let key else { throw .unexpectedShape("a word") }
+        return key
     }
 
     mutating func write(_ page: SyncResponse) throws(SQLiteError) {
@@ -126,7 +129,7 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO mediations (family, id, nag_id, prompt_type, tone, at, generation)
-                VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.promptType)), \(try number(event.tone)),
+                VALUES (\(family), \(event.id), \(event.nagID), \(try key(event.promptType)), \(try key(event.tone)),
                         \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -135,7 +138,7 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO gamification (family, id, user, type, delta_points, streak_delta, at, generation)
-                VALUES (\(family), \(event.id), \(try number(event.userID)), \(try number(event.eventType)), \(event.deltaPoints),
+                VALUES (\(family), \(event.id), \(try key(event.userID)), \(try key(event.eventType)), \(event.deltaPoints),
                         \(event.streakDelta), \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -160,8 +163,9 @@ private struct RowWriter {
             """)
     }
 
-    /// Sets the closing time of each nag of this page whose closing event was in an earlier page. A nag may change
-    /// after its end, for example if it is dismissed; then its row comes later than the event of its end.
+    /// Sets the closing time of each nag of this page whose closing event was in an earlier page. If a nag changes
+    /// after its end, for example because it is dismissed, its row is sent again in a later page than its closing
+    /// event.
     private func setClosingTimesFromEarlierPages() throws(SQLiteError) {
         try database.run(
             """
@@ -176,16 +180,16 @@ private struct RowWriter {
         var payload = event.payload
         var recipient: Int64?
         if let user = payload["recipient_id"].flatMap({ UserID($0) }) {
-            recipient = try number(user)
+            recipient = try key(user)
             payload["recipient_id"] = nil
         }
-        payload = payload.filter { Self.storedMembers.contains($0.key) }
+        payload = payload.filter { Self.storedFields.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
-        let codes = payload.values.allSatisfy(\.isCode) ? try number(text) : nil
+        let codes = payload.values.allSatisfy(\.isCode) ? try key(text) : nil
         try database.run(
             """
             INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload, generation)
-            VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.eventType)), \(try number(event.actorID)), \(recipient),
+            VALUES (\(family), \(event.id), \(event.nagID), \(try key(event.eventType)), \(try key(event.actorID)), \(recipient),
                     \(event.at), \(codes), \(codes == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
@@ -233,7 +237,7 @@ private struct RowWriter {
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
                         \(member.pushBackMode), \(member.tone), \(member.allowsOnDevice), \(member.streak))
                 """)
-            for count in member.resolved {
+            for count in member.resolvedNags {
                 try database.run(
                     """
                     INSERT INTO resolved (family, user_id, category, total, completed)
@@ -251,9 +255,9 @@ private struct RowWriter {
                 VALUES (\(family), \(constraint.id), \(seal.seal(terms, .constraint, constraint.id)))
                 """)
         }
-        // Nags that the person may no longer see are deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
-        if let reader = facts.onlyReader { try deleteNags(notOf: reader) }
+        // Nags that the person may no longer see are deleted from their device.
+        if let reader = facts.nonGuardianReader { try deleteNags(notOf: reader) }
     }
 
     private func write(_ pushBacks: NagPushBacks) throws(SQLiteError) {
@@ -267,7 +271,7 @@ private struct RowWriter {
         }
     }
 
-    /// Deletes the nags that the reader neither created nor received, with their events and their mediation.
+    /// Deletes the nags that the reader neither created nor received, with the events and the mediations of these nags.
     private func deleteNags(notOf reader: UserID) throws(SQLiteError) {
         try database.run(
             """
@@ -291,12 +295,12 @@ private struct RowWriter {
         try database.run("DELETE FROM gamification WHERE family = \(family) AND generation < \(generation)")
     }
 
-    /// Deletes expired rows, once a day.
+    /// Deletes rows that are older than their retention, at most once a day.
     func prune() throws(SQLiteError) {
-        let last: Timestamp? = try database.first("SELECT pruned_at FROM families WHERE key = \(family)") {
+        let lastPrunedAt: Timestamp? = try database.first("SELECT pruned_at FROM families WHERE key = \(family)") {
             row throws(SQLiteError) in try row["pruned_at"] as Timestamp?
         }.flatMap { $0 }
-        if let last, last <= now, now - last < .days(1) { return }
+        if let lastPrunedAt, lastPrunedAt <= now, now - lastPrunedAt < .days(1) { return }
         let oldest = now - EventCache.eventRetention
         try database.run(
             """
@@ -318,8 +322,8 @@ extension String {
 }
 
 extension FamilyFacts {
-    /// The person who reads the facts, if they are not a guardian; nil for a guardian.
-    fileprivate var onlyReader: UserID? {
+    /// The person whose device this is, if they are not a guardian; nil for a guardian.
+    fileprivate var nonGuardianReader: UserID? {
         guard members.count == 1, let member = members.first, member.role != .guardian else { return nil }
         return member.userID
     }

@@ -6,8 +6,8 @@ import NagzAI
 import SQL
 import SQLite
 
-// The constraints and choices for a person's questions, from the latest sync and from this device. If one cannot be
-// read, that is an error, and no question is answered.
+// The constraints and choices for a person's questions, from the latest sync and from this device. If one of them
+// cannot be read, the methods throw, and no question is answered.
 extension EventCache {
     /// The maximum number of constraints that a person may add to a device.
     public static let maxOwnConstraints = 50
@@ -15,14 +15,14 @@ extension EventCache {
     /// Returns the constraints for the person's questions, in the order of evaluation; none for a family that was never
     /// synced.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
-        let synced = try constraints(
+        let syncedConstraints = try constraints(
             "SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)")
-        return Self.inOrder(synced + (try ownConstraints(of: family)))
+        return Self.sortedByPriority(syncedConstraints + (try ownConstraints(of: family)))
     }
 
     /// Returns the constraints that the person added only to this device.
     public func ownConstraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
-        Self.inOrder(
+        Self.sortedByPriority(
             try constraints(
                 "SELECT c.id, c.terms FROM families f JOIN own_constraints c ON c.family = f.key WHERE f.id = \(family)"
             ))
@@ -50,26 +50,28 @@ extension EventCache {
     private func constraints(_ query: SQL) throws(SQLiteError) -> [Constraint] {
         try database.rows(query) { row throws(SQLiteError) in
             let id: ConstraintID = try row["id"]
-            let terms: ConstraintTerms = try Self.value(
+            let terms: ConstraintTerms = try Self.parse(
                 try seal.open(try row["terms"], .constraint, id), "a constraint")
             guard let constraint = try? terms.constraint(id) else { throw .unexpectedShape("a constraint") }
             return constraint
         }
     }
 
-    private static func inOrder(_ constraints: [Constraint]) -> [Constraint] {
+    private static func sortedByPriority(_ constraints: [Constraint]) -> [Constraint] {
         constraints.sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
     }
 
     /// Returns the person's choices for their questions; the standard choices for a family that was never synced.
     public func choices(of family: FamilyID) throws(SQLiteError) -> AIChoices {
         let choices = try database.first("SELECT choices FROM families WHERE id = \(family) AND choices IS NOT NULL") {
-            row throws(SQLiteError) -> AIChoices in try Self.value(try row["choices"], "choices")
+            row throws(SQLiteError) -> AIChoices in try Self.parse(try row["choices"], "choices")
         }
         return choices ?? .standard
     }
 
-    static func value<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
+    /// Parses a stored JSON document.
+    /// - Parameter name: the name of the value in the error.
+    static func parse<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
             throw .unexpectedShape(name)
         }

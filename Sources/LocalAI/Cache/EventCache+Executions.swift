@@ -6,9 +6,11 @@ import NagzAI
 import SQL
 import SQLite
 
-// The device's own history of questions: those that it answered or refused by itself. It has no words of them.
+// The device's own history: the questions that it answered or refused by itself, without the words of questions and
+// answers.
 extension EventCache {
-    /// Adds a record, unless the person keeps only those without an answer, and deletes records beyond their retention.
+    /// Adds a record, and deletes records that are older than the person's retention. If the person keeps only
+    /// questions without an answer, the record of an answer is not added.
     public func store(_ record: ExecutionRecord) throws {
         try database.transaction {
             let choices = try choices(of: record.familyID)
@@ -46,7 +48,7 @@ extension EventCache {
             """
         ) { row throws(SQLiteError) in
             let id: ExecutionID = try row["id"]
-            var record: ExecutionRecord = try Self.value(
+            var record: ExecutionRecord = try Self.parse(
                 try seal.open(try row["record"], .execution, id), "a record of the history")
             if try row["is_after_withdrawal"] { record.execution.warnings.append(Self.withdrawalMark) }
             return record

@@ -6,8 +6,8 @@ import SQLite
 
 // The latest attempts to reach the server. They are stored, because a process lives for one command only.
 extension EventCache {
-    /// Returns the state of the network: the faults since the server last answered.
-    public func network() throws(SQLiteError) -> NetworkWatch {
+    /// Returns the faults since the server last answered, as a value that derives the state of the network.
+    public func networkWatch() throws(SQLiteError) -> NetworkWatch {
         NetworkWatch(
             faults: try database.rows("SELECT at, is_of_connection FROM contact_faults ORDER BY at, rowid") {
                 row throws(SQLiteError) in
@@ -15,16 +15,16 @@ extension EventCache {
             })
     }
 
-    /// Records that the server answered.
+    /// Records that the server answered: deletes the faults.
     public func recordAnswer() throws(SQLiteError) {
-        guard try !network().faults.isEmpty else { return }
+        guard try !networkWatch().faults.isEmpty else { return }
         try database.run("DELETE FROM contact_faults")
     }
 
     /// Records a failed attempt to reach the server.
     public func record(_ fault: NetworkWatch.Fault) throws {
         try database.transaction {
-            var watch = try network()
+            var watch = try networkWatch()
             watch.record(fault)
             try database.run("DELETE FROM contact_faults")
             for one in watch.faults {

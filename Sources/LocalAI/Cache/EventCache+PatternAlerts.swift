@@ -6,22 +6,22 @@ import SQLite
 
 // The patterns of misses of which this device has notified its person, and whether they want such alerts.
 extension EventCache {
-    /// Whether the person wants alerts about patterns; true until they switch them off.
+    /// Returns whether the person wants alerts about patterns; true until they switch the alerts off.
     public func hasPatternAlerts(of family: FamilyID) throws(SQLiteError) -> Bool {
-        try notifiedPatterns(of: family) != nil
+        try notifiedWeekdays(of: family) != nil
     }
 
     /// Switches the alerts on or off. Switching them off deletes the record of earlier ones.
     public func setPatternAlerts(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
-        let weekdays = isOn ? try notifiedPatterns(of: family) ?? [] : nil
+        let weekdays = isOn ? try notifiedWeekdays(of: family) ?? [] : nil
         try store(weekdays, of: family)
     }
 
-    /// Records the patterns as notified, in place of those recorded before. A pattern that ends and returns is
-    /// therefore notified again.
+    /// Records the patterns of which the person is now notified, in place of those recorded before. So the person is
+    /// notified again of a pattern that ends and returns.
     /// - Returns: the patterns that were not recorded before; none if the person wants no alerts.
     func markNotified(_ patterns: [InsightItem], in family: FamilyID) throws(SQLiteError) -> [InsightItem] {
-        guard let weekdays = try notifiedPatterns(of: family) else { return [] }
+        guard let weekdays = try notifiedWeekdays(of: family) else { return [] }
         let days = Set(patterns.map(\.dayOfWeek))
         if days != weekdays { try store(days, of: family) }
         return patterns.filter { !weekdays.contains($0.dayOfWeek) }
@@ -29,7 +29,7 @@ extension EventCache {
 
     /// Returns the weekdays of the patterns of which the person was notified; nil if they want no alerts, or if the
     /// family was never synced.
-    private func notifiedPatterns(of family: FamilyID) throws(SQLiteError) -> Set<Weekday>? {
+    private func notifiedWeekdays(of family: FamilyID) throws(SQLiteError) -> Set<Weekday>? {
         try database.first("SELECT told_patterns FROM families WHERE id = \(family) AND told_patterns IS NOT NULL") {
             row throws(SQLiteError) in
             let days: String = try row["told_patterns"]

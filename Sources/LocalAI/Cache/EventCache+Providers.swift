@@ -10,7 +10,7 @@ extension EventCache {
     /// Returns the server's providers; nil if they were never downloaded.
     public func providers(of family: FamilyID) throws(SQLiteError) -> ModelProviderList? {
         try database.first("SELECT providers FROM families WHERE id = \(family) AND providers IS NOT NULL") {
-            row throws(SQLiteError) -> ModelProviderList in try Self.value(try row["providers"], "providers")
+            row throws(SQLiteError) -> ModelProviderList in try Self.parse(try row["providers"], "providers")
         }
     }
 
@@ -21,16 +21,18 @@ extension EventCache {
 }
 
 extension ModelProviderList {
-    /// The model of the server's gateway; nil if it cannot be asked.
+    /// The model of the server's gateway; nil if the gateway is missing or not available.
     var gatewayModel: String? {
         items.first { $0.name == ProviderName.serverGateway.rawValue && $0.isAvailable }?.model
     }
 
-    /// The model of the person's own keys that is asked; nil without a key, or if they have to choose one first.
+    /// The model that is asked with a key of the person; nil without a key, or if they have several and have chosen
+    /// none.
     var ownModel: String? {
-        let own = items.filter { $0.reach == .thirdParty && $0.model != nil }
-        return own.first(where: \.isActive)?.model ?? (own.count == 1 ? own[0].model : nil)
+        let ownItems = items.filter { $0.reach == .thirdParty && $0.model != nil }
+        return ownItems.first(where: \.isActive)?.model ?? (ownItems.count == 1 ? ownItems[0].model : nil)
     }
 
+    /// Whether the family's policy and the person's role allow models of third parties.
     var allowsThirdParties: Bool { !items.contains { $0.reason == ModelProviderItem.thirdPartiesOff } }
 }

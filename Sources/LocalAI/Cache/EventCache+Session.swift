@@ -5,10 +5,10 @@ import NagzAI
 import SQL
 import SQLite
 
-// The device's AI session: the latest questions that belong together, with their answers. They are sealed, and the
-// session expires 45 minutes after the last one.
+// The device's AI session: the latest questions that belong together, with their answers, all sealed. The session
+// expires 45 minutes after the last answer.
 extension EventCache {
-    /// The time after its last use at which a session expires.
+    /// The time after the last turn at which a session expires.
     static let sessionLifetime = Timestamp.Span.minutes(45)
 
     /// Returns the turns of the session, oldest first; none if it has expired.
@@ -20,14 +20,14 @@ extension EventCache {
             """
         ) { row throws(SQLiteError) in
             let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])
-            return (at, try Self.turn(try seal.open(try row["turn"], .sessionTurn, id)))
+            return (at, try Self.parseTurn(try seal.open(try row["turn"], .sessionTurn, id)))
         }
         guard let last = turns.first?.0, now - last < Self.sessionLifetime, last <= now else { return [] }
         return turns.reversed().map(\.1)
     }
 
     /// Adds the turn of an answer, and deletes the oldest turns beyond the session's limit.
-    /// - Parameter id: the answer's execution.
+    /// - Parameter id: the ID of the record of the answer.
     public func add(_ turn: SessionTurn, _ id: ExecutionID, of family: FamilyID, at now: Timestamp) throws {
         try database.transaction {
             if try sessionTurns(of: family, at: now).isEmpty { try endSession(of: family) }
@@ -54,7 +54,7 @@ extension EventCache {
             "DELETE FROM session_turns WHERE family = (SELECT key FROM families WHERE id = \(family))")
     }
 
-    private static func turn(_ text: String) throws(SQLiteError) -> SessionTurn {
+    private static func parseTurn(_ text: String) throws(SQLiteError) -> SessionTurn {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let question = json["question"]?.stringValue,
             let answer = json["answer"]?.stringValue, let tone = json["tone"]?.stringValue.flatMap(AITone.init)
         else { throw .unexpectedShape("a turn of the session") }

@@ -8,11 +8,12 @@ import SQLite
 extension EventCache {
     /// Records that the consent has ended, and marks the answers of this device since it last knew that the consent was
     /// given, because any of them may be later than its end.
-    /// - Returns: the number of marked answers; nil if the device already knew that the consent had ended.
-    public func noteWithdrawal(of family: FamilyID) throws -> Int? {
+    /// - Returns: the number of marked answers; nil if the consent was not given as far as the device knew.
+    public func recordWithdrawal(of family: FamilyID) throws -> Int? {
         try database.transaction { try withdraw(family) }
     }
 
+    /// Records the end of the consent as `recordWithdrawal` does, within a transaction of the caller.
     func withdraw(_ family: FamilyID) throws(SQLiteError) -> Int? {
         guard let known = try cachedFamily(family), known.allowsMediation != false else { return nil }
         try database.run("UPDATE families SET allows_mediation = 0 WHERE key = \(known.key)")
@@ -26,7 +27,7 @@ extension EventCache {
         return try database.first("SELECT changes() AS count") { row throws(SQLiteError) in try row["count"] }
     }
 
-    /// The warning that marks such an answer.
+    /// The warning in the record of an answer that may be later than the end of the consent.
     static let withdrawalMark =
         "The consent ai_mediation was withdrawn; this device gave this answer before it heard of that"
 }

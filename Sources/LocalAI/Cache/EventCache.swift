@@ -15,7 +15,7 @@ public final class EventCache {
     public static let closedNagRetention = Timestamp.Span.days(30)
     /// The time for which events of the feed and missed nags are kept.
     public static let eventRetention = Timestamp.Span.days(90)
-    /// The age above which a copy is too old for answers.
+    /// The maximum age of a copy that is used for answers.
     public static let staleAfter = Timestamp.Span.hours(24)
 
     package let database: SQLiteDatabase
@@ -47,16 +47,16 @@ public final class EventCache {
         if isChecked, !database.passesQuickCheck() { throw SQLiteError.corrupt }
         try database.enableSecureDelete()
         try database.migrate(CacheSchema.migrations)
-        try check(database, seal, path, isRebuilt)
+        try checkKey(database, seal, path, isRebuilt)
         return database
     }
 
     /// Checks that the file was sealed with this key.
     ///
     /// A file without a sealed check text is new, or is from a program that did not seal. It is rewritten first, and a
-    /// damaged file that was moved aside is deleted.
+    /// damaged file that was moved aside by an earlier process is deleted.
     /// - Throws: `corrupt` for a file that another key has sealed.
-    private static func check(
+    private static func checkKey(
         _ database: SQLiteDatabase, _ seal: TextSeal, _ path: String, _ isRebuilt: Bool
     ) throws {
         let row = FamilyID(high: 0, low: 0)
@@ -118,7 +118,7 @@ public final class EventCache {
         return counts
     }
 
-    /// Returns the number of bytes in use.
+    /// Returns the number of bytes that the file uses.
     public func size() throws(SQLiteError) -> Int { try database.size() }
 
     /// Returns a family's nags: open ones first by due time, then closed ones, newest first.
@@ -157,11 +157,15 @@ public final class EventCache {
 /// The state of a family's copy.
 public struct CachedFamily: Sendable {
     let key: Int64
+    /// The position for the next request by cursor; nil for the beginning.
     public let cursor: String?
+    /// The position for the next request by `server_time`; nil for the beginning.
     public let since: Timestamp?
     /// The time at which the feed was last read to its end; nil before the first time.
     public let syncedAt: Timestamp?
+    /// The number of full resyncs that have begun. Rows with a lower number are from before the latest one.
     let generation: Int
+    /// Whether a full resync has begun and has not ended.
     public let isRefetching: Bool
     /// The time by which the device's clock is ahead of the server's; nil if unknown.
     public let clockAhead: Timestamp.Span?
@@ -177,8 +181,8 @@ public struct CachedFamily: Sendable {
         syncedAt = try row["synced_at"]
         generation = try row["generation"]
         isRefetching = try row["is_refetching"]
-        let ahead: Int64? = try row["clock_ahead"]
-        clockAhead = ahead.map { Timestamp.Span(microseconds: $0) }
+        let microsecondsAhead: Int64? = try row["clock_ahead"]
+        clockAhead = microsecondsAhead.map { Timestamp.Span(microseconds: $0) }
         timeZone = try row["time_zone"]
         allowsMediation = try row["allows_mediation"]
         let (maxPushBack, cooldown): (Int?, Int?) = (try row["max_push_back"], try row["cooldown_minutes"])
@@ -188,15 +192,15 @@ public struct CachedFamily: Sendable {
     /// Returns the copy's age; nil before the first complete sync.
     public func age(at now: Timestamp) -> Timestamp.Span? { syncedAt.map { now - $0 } }
 
-    /// Whether answers may use the copy: it is at most 24 hours old, and not from the future, as after a clock was set
-    /// back.
+    /// Returns whether answers may use the copy. It must be at most 24 hours old, and at most a minute in the future,
+    /// where it can be after a clock was set back.
     public func isFresh(at now: Timestamp) -> Bool {
         guard let age = age(at: now) else { return false }
         return age >= .seconds(-60) && age <= EventCache.staleAfter
     }
 }
 
-/// The number of rows in a cache.
+/// The numbers of rows in a cache, by kind.
 public struct CacheCounts: Hashable, Sendable {
     public let nags: Int
     public let nagEvents: Int

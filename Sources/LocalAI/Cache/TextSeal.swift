@@ -6,9 +6,9 @@ import SQLite
 /// the key.
 ///
 /// A sealed box can be opened only as the same field of the same row. Its nonce consists of the row's ID and 64 random
-/// bits, of which only the random bits are stored. That is enough, because few texts are ever sealed for one row.
+/// bits; only the random bits are stored. 64 bits are enough, because few texts are ever sealed for one row.
 public struct TextSeal: Sendable {
-    /// The field that is sealed. A name MUST NOT change its meaning.
+    /// The field that is sealed. A raw value MUST NOT change its meaning, because the seal includes it.
     package enum Field: String {
         case check, nag, member, constraint, execution
         case sessionTurn = "session_turn"
@@ -31,8 +31,8 @@ public struct TextSeal: Sendable {
     }
 
     package func seal<Kind>(_ text: String, _ field: Field, _ row: Identifier<Kind>) -> [UInt8] {
-        let number = random()
-        let randomBytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        let randomBits = random()
+        let randomBytes = (0..<8).map { UInt8(truncatingIfNeeded: randomBits >> (8 * $0)) }
         let box = key.seal(
             Array(text.utf8), associatedData: Self.associatedData(field, row), nonce: row.bytes + randomBytes)
         // The row's ID is not stored, because it is known when the box is opened.

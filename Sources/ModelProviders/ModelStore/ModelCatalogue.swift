@@ -12,8 +12,9 @@ public struct ModelFile: Hashable, Sendable {
     public let variant: Variant
     /// The URL: `https`, or `http` on this machine.
     public let url: String
+    /// The size of the file in bytes.
     public let bytes: Int64
-    /// The 32 bytes of the checksum.
+    /// The file's SHA-256 checksum, which has 32 bytes.
     public let sha256: [UInt8]
     /// The maximum number of tokens of a prompt and its answer together.
     public let contextTokens: Int
@@ -90,7 +91,7 @@ extension ModelFile {
         id = try text("id", "takes 1 to 64 of a-z, 0-9, “.”, “-” and “_”, a letter or digit first", Self.isID)
         let variant = try text("variant", "takes standard or lite") { Variant(rawValue: $0) != nil }
         self.variant = Variant(rawValue: variant) ?? .lite
-        url = try text("url", "takes an https URL, or an http URL on 127.0.0.1", Self.isSource)
+        url = try text("url", "takes an https URL, or an http URL on 127.0.0.1", Self.isDownloadURL)
         bytes = try number("bytes", 1...ModelCatalogue.maxModelBytes)
         let digest = try text("sha256", "takes 64 hexadecimal digits") { Self.bytes(hexadecimal: $0) != nil }
         sha256 = Self.bytes(hexadecimal: digest) ?? []
@@ -98,14 +99,15 @@ extension ModelFile {
         licence = try text("licence", "takes 1 to 200 characters") { (1...200).contains($0.unicodeScalars.count) }
     }
 
-    /// Whether a text can be a file's name, and no other path.
+    /// Whether a text is a valid ID, which can be used as a file's name.
     private static func isID(_ text: String) -> Bool {
         func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
         return (1...64).contains(text.utf8.count) && text.utf8.first.map(isLetterOrDigit) == true
             && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
     }
 
-    private static func isSource(_ text: String) -> Bool {
+    /// Whether a text is a URL from which a model may be downloaded.
+    private static func isDownloadURL(_ text: String) -> Bool {
         guard text.utf8.count <= 2_000 else { return false }
         if text.hasPrefix("http://") { return LoopbackURL(text) != nil }
         let rest = text.dropFirst("https://".utf8.count)
@@ -113,6 +115,7 @@ extension ModelFile {
             && !rest.contains { "@\\#".contains($0) } && rest.first.map { !"/?:".contains($0) } == true
     }
 
+    /// Returns the 32 bytes of a checksum in hexadecimal digits; nil for any other text.
     private static func bytes(hexadecimal text: String) -> [UInt8]? {
         let digits = text.utf8.map { Int8(truncatingIfNeeded: Character(Unicode.Scalar($0)).hexDigitValue ?? -1) }
         guard digits.count == 64, !digits.contains(-1) else { return nil }

@@ -6,7 +6,7 @@ import HTTPClient
 final class ModelPart {
     /// The number of downloaded bytes.
     private(set) var count: Int64
-    /// The reason why a piece of a response was refused.
+    /// The reason why a piece of the current response was refused; nil if none was.
     private(set) var fault: ModelStoreError?
 
     private let path: String
@@ -26,18 +26,19 @@ final class ModelPart {
         self.descriptor = descriptor
         (self.path, self.model, self.progress, count) = (path, model, progress, 0)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw errno == EWOULDBLOCK ? .busy : .file(errno) }
-        var (opened, named) = (stat(), stat())
-        guard fstat(descriptor, &opened) == 0, fchmod(descriptor, 0o600) == 0 else { throw .file(errno) }
+        var (openedStatus, pathStatus) = (stat(), stat())
+        guard fstat(descriptor, &openedStatus) == 0, fchmod(descriptor, 0o600) == 0 else { throw .file(errno) }
         // Another process may have completed or deleted the file before this one had the lock.
-        guard lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev else {
-            throw .busy
-        }
-        count = Int64(opened.st_size)
+        guard lstat(path, &pathStatus) == 0, pathStatus.st_ino == openedStatus.st_ino,
+            pathStatus.st_dev == openedStatus.st_dev
+        else { throw .busy }
+        count = Int64(openedStatus.st_size)
         if count > model.bytes { try restart() }
     }
 
     deinit { close(descriptor) }
 
+    /// Deletes all downloaded bytes.
     private func restart() throws(ModelStoreError) {
         guard ftruncate(descriptor, 0) == 0 else { throw .file(errno) }
         count = 0
@@ -76,6 +77,7 @@ final class ModelPart {
         guard fdatasync(descriptor) == 0 else { throw .file(errno) }
     }
 
+    /// Checks the status and the range of a response before its first byte is written. Later calls do nothing.
     private func begin(_ response: HTTPClientResponse) throws(ModelStoreError) {
         guard !hasBegun else { return }
         hasBegun = true
@@ -112,16 +114,16 @@ final class ModelPart {
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var position: Int64 = 0
         while true {
-            let read = pread(descriptor, &buffer, buffer.count, off_t(position))
-            if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw .file(errno) }
-            guard read > 0 else { return digest.finish() }
-            digest.append(buffer, count: read)
-            position += Int64(read)
+            let readCount = pread(descriptor, &buffer, buffer.count, off_t(position))
+            if readCount < 0, errno == EINTR { continue }
+            guard readCount >= 0 else { throw .file(errno) }
+            guard readCount > 0 else { return digest.finish() }
+            digest.append(buffer, count: readCount)
+            position += Int64(readCount)
         }
     }
 
-    /// Flushes the file, and renames it. If the process dies, it has either the old or the new name, with all its
+    /// Flushes the file, and renames it. If the process dies, the file has either the old or the new name, with all its
     /// bytes.
     func rename(to name: String, in folder: String) throws(ModelStoreError) {
         guard fsync(descriptor) == 0, Glibc.rename(path, name) == 0 else { throw .file(errno) }

@@ -2,8 +2,8 @@ import HTTPClient
 import Reactor
 
 extension ModelStore {
-    /// The maximum number of bytes that one request asks for. They are flushed to disk after each request.
-    static let pieceBytes: Int64 = 64 << 20
+    /// The maximum number of bytes that one request asks for. The bytes are flushed to disk after each request.
+    static let maxRangeBytes: Int64 = 64 << 20
 
     /// Downloads a model's file unless it is complete, and continues an interrupted download.
     ///
@@ -21,15 +21,16 @@ extension ModelStore {
         try createFolder()
         let part = try ModelPart(partPath(of: model), model, progress)
         try requireDiskSpace(for: model, downloaded: part.count)
-        // A URL of this machine may lead only to this machine. The person's catalogue names all other servers.
+        // A URL of this machine may lead only to this machine. Other URLs are not restricted, because the
+        // person chose the catalogue.
         let networks = model.isOnLoopback ? NetworkGuard.loopback : .unrestricted
         let client = HTTPClient(poller, networks: networks, authorities: authorities)
         defer { client.close() }
         progress(part.count)
         while part.count < model.bytes {
-            let before = part.count
-            try await receive(part, model, client)
-            guard part.count > before || part.count == model.bytes else { throw .unreadable }
+            let countBefore = part.count
+            try await downloadNextRange(of: part, model, client)
+            guard part.count > countBefore || part.count == model.bytes else { throw .unreadable }
         }
         guard try part.sha256() == model.sha256 else {
             part.remove()
@@ -39,8 +40,11 @@ extension ModelStore {
         return path(of: model)
     }
 
-    private func receive(_ part: ModelPart, _ model: ModelFile, _ client: HTTPClient) async throws(ModelStoreError) {
-        let end = min(part.count + Self.pieceBytes, model.bytes)
+    /// Requests the bytes after those of the part, at most `maxRangeBytes`, and appends them.
+    private func downloadNextRange(
+        of part: ModelPart, _ model: ModelFile, _ client: HTTPClient
+    ) async throws(ModelStoreError) {
+        let end = min(part.count + Self.maxRangeBytes, model.bytes)
         var limits = HTTPClientRequest.Limits()
         // A server without ranges sends the whole file.
         limits.body = Int(model.bytes)

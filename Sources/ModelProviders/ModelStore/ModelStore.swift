@@ -9,11 +9,11 @@ public struct ModelStore: Sendable {
     /// The state of a model's file.
     public enum State: Hashable, Sendable {
         case missing
-        /// A download was interrupted after that many bytes.
+        /// A download was interrupted, or is under way, with this number of bytes so far.
         case partial(bytes: Int64)
         case downloaded
         /// A complete file whose size differs from the catalogue's.
-        case other(bytes: Int64)
+        case wrongSize(bytes: Int64)
     }
 
     public let folder: String
@@ -27,13 +27,16 @@ public struct ModelStore: Sendable {
         self.freeBytes = freeBytes
     }
 
-    /// Returns the path at which the complete file is, or will be.
+    /// Returns the path of the complete file, whether it exists or not.
     public func path(of model: ModelFile) -> String { "\(folder)/\(model.id).gguf" }
 
+    /// Returns the path of the downloaded part, whether it exists or not.
     func partPath(of model: ModelFile) -> String { "\(folder)/\(model.id).part" }
 
     public func state(of model: ModelFile) -> State {
-        if let bytes = Self.size(path(of: model)) { return bytes == model.bytes ? .downloaded : .other(bytes: bytes) }
+        if let bytes = Self.size(path(of: model)) {
+            return bytes == model.bytes ? .downloaded : .wrongSize(bytes: bytes)
+        }
         return Self.size(partPath(of: model)).map { .partial(bytes: $0) } ?? .missing
     }
 
@@ -96,11 +99,11 @@ public enum ModelStoreError: Error, Hashable, Sendable {
     case busy
     /// The server answered with that status instead of the file.
     case refused(status: Int)
-    /// The server sent another part of the file than was requested.
+    /// The server sent another part of the file than was requested, or no bytes.
     case unreadable
     /// The download was interrupted. The downloaded bytes are kept, and the next download continues from there.
     case interrupted(reason: String)
-    /// A file cannot be read or written, with the system's error number.
+    /// A file cannot be read or written. The value is the system's error number.
     case file(Int32)
 
     /// The code for people and logs; nil for an error without one.

@@ -1,6 +1,7 @@
 import Domain
 
 extension DueTimeReader {
+    /// The months by their names and abbreviations, from 1.
     private static let months: [String: Int] = {
         let names = [
             "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
@@ -62,7 +63,7 @@ extension DueTimeReader {
         }.first { $0 >= today }
     }
 
-    /// Reads `2026-12-01` and `31.12.2026`. A date whose day and month could be exchanged is unknown.
+    /// Reads `2026-12-01` and `31.12.2026`. The meaning of a date whose day and month could be exchanged is unknown.
     func numericDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let hasPreposition = Self.prepositions.contains(words.word(0))
         let word = words.word(hasPreposition ? 1 : 0)
@@ -74,11 +75,11 @@ extension DueTimeReader {
             guard numbers.count == parts.count, (2...3).contains(numbers.count) else { continue }
             if numbers.count == 2 { return hasPreposition && separator == "/" ? DuePhrase(.unknown, length) : nil }
             guard parts[2].utf8.count == 4 else { return DuePhrase(.unknown, length) }
-            let (one, two, year) = (numbers[0], numbers[1], numbers[2])
+            let (first, second, year) = (numbers[0], numbers[1], numbers[2])
             let readings = Set(
                 [
-                    CivilDate(year: year, month: two, day: one),
-                    separator == "." ? nil : CivilDate(year: year, month: one, day: two),
+                    CivilDate(year: year, month: second, day: first),
+                    separator == "." ? nil : CivilDate(year: year, month: first, day: second),
                 ]
                 .compactMap(\.self))
             guard readings.count == 1, let date = readings.first else { return DuePhrase(.unknown, length) }

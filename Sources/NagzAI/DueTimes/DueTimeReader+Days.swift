@@ -1,6 +1,6 @@
 import Domain
 
-/// A phrase of a text about a time, with its meaning.
+/// A phrase about a time, at the beginning of some words of a text, with its meaning.
 struct DuePhrase {
     enum Meaning {
         /// The phrase is about a time, but its meaning is unknown or ambiguous.
@@ -8,15 +8,15 @@ struct DuePhrase {
         case day(CivilDate)
         case weekday(Weekday, CivilDate)
         case time(SpokenTime)
-        case part(PartOfDay)
-        case partOf(CivilDate, PartOfDay)
+        case partOfDay(PartOfDay)
+        case dayAndPart(CivilDate, PartOfDay)
         case tonight(CivilDate)
         /// A number of minutes from now.
         case minutes(Int64)
     }
 
     var meaning: Meaning
-    /// The length in words.
+    /// The number of words of the phrase.
     var length: Int
 
     init(_ meaning: Meaning, _ length: Int) { (self.meaning, self.length) = (meaning, length) }
@@ -97,13 +97,13 @@ extension DueTimeReader {
 
     /// Reads `in 3 days`, `in half an hour`, `in 2 hours and 15 minutes`, `a week from Friday`, `2 hours from now`.
     private func distance(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        let isIn = words.word(0) == "in" || words.word(0) == "within"
-        guard let (span, length) = span(words.dropFirst(isIn ? 1 : 0)) else {
-            let isUnknownCount = isIn && words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-            return isUnknownCount && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
+        let startsWithIn = words.word(0) == "in" || words.word(0) == "within"
+        guard let (span, length) = span(words.dropFirst(startsWithIn ? 1 : 0)) else {
+            let isDecimal = words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
+            return startsWithIn && isDecimal && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
         }
-        let end = length + (isIn ? 1 : 0)
-        if isIn { return DuePhrase(meaning(of: span, from: today), end) }
+        let end = length + (startsWithIn ? 1 : 0)
+        if startsWithIn { return DuePhrase(meaning(of: span, from: today), end) }
         let after = words.dropFirst(end)
         switch after.word(0) {
         case "ago", "late", "earlier": return DuePhrase(.unknown, end + 1)
@@ -130,7 +130,7 @@ extension DueTimeReader {
         }
     }
 
-    /// Reads a span of time, and its length in words.
+    /// Reads a span of time, and returns it with its length in words.
     private func span(_ words: ArraySlice<SpokenWord>) -> (Span, Int)? {
         for half in ["half an hour", "half hour"] where words.begins(with: half) {
             return (.minutes(30), half.split(separator: " ").count)
@@ -172,7 +172,7 @@ extension DueTimeReader {
     /// Returns the phrase of a day, with the part of the day that may follow it, as in `tomorrow morning`.
     private func dayPhrase(_ day: CivilDate, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
         guard let part = PartOfDay(rawValue: words.word(length)) else { return DuePhrase(.day(day), length) }
-        return DuePhrase(.partOf(day, part), length + 1)
+        return DuePhrase(.dayAndPart(day, part), length + 1)
     }
 
     /// The grammatical numbers in which a weekday is recognised; `plural` accepts the singular as well.
@@ -191,11 +191,11 @@ extension DueTimeReader {
     ]
     private static let prefixesOfDays: Set<String> = ["on", "by", "until", "till", "due", "this", "next", "coming"]
 
-    /// Words that form a name with a weekday before them: "Sunday school" is no day.
+    /// The words that form a name with a weekday before them: "Sunday school" is no day.
     private static let nounsAfterDays: Set<String> = ["school", "roast", "paper", "mass", "club"]
 
-    /// Reads a weekday as the next one after today. `next Friday` is unknown if a Friday is still to come in this week,
-    /// because people then mean different days.
+    /// Reads a weekday as its next date after today. The meaning of `next Friday` is unknown if there is still a Friday
+    /// in this week, because some people mean that one and others the Friday after it.
     private func weekday(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         var length = 0
         while length < 3, Self.prefixesOfDays.contains(words.word(length)) || length > 0 && words.word(length) == "the"
@@ -204,18 +204,20 @@ extension DueTimeReader {
         }
         let name = words.word(length)
         // "Sat", "sun" and "wed" are also other words, so they need a preposition or a following "at".
-        let isShort = length > 0 || !["sat", "sun", "wed"].contains(name) || words.word(1) == "at"
-        guard let weekday = Self.weekday(named: name) ?? (isShort ? Self.shortWeekdays[name] : nil) else { return nil }
+        let allowsShortName = length > 0 || !["sat", "sun", "wed"].contains(name) || words.word(1) == "at"
+        guard let weekday = Self.weekday(named: name) ?? (allowsShortName ? Self.shortWeekdays[name] : nil) else {
+            return nil
+        }
         let prefix = Set(words.prefix(length).map(\.word))
         length += 1
         if prefix.isEmpty, Self.nounsAfterDays.contains(words.word(length)) { return nil }
         if words.word(length) == "week" { return DuePhrase(.unknown, length + 1) }
-        let ahead = weekday.daysAfterMonday - today.weekday.daysAfterMonday
-        if prefix.contains("next"), ahead > 0 { return DuePhrase(.unknown, length) }
-        if prefix.contains("this"), ahead < 0 { return DuePhrase(.unknown, length) }
-        let days = ahead > 0 || ahead == 0 && prefix.contains("this") ? ahead : ahead + 7
-        let day = today.adding(days: Int64(days))
-        if let part = PartOfDay(rawValue: words.word(length)) { return DuePhrase(.partOf(day, part), length + 1) }
+        let daysAhead = weekday.daysAfterMonday - today.weekday.daysAfterMonday
+        if prefix.contains("next"), daysAhead > 0 { return DuePhrase(.unknown, length) }
+        if prefix.contains("this"), daysAhead < 0 { return DuePhrase(.unknown, length) }
+        let isThisWeek = daysAhead > 0 || daysAhead == 0 && prefix.contains("this")
+        let day = today.adding(days: Int64(isThisWeek ? daysAhead : daysAhead + 7))
+        if let part = PartOfDay(rawValue: words.word(length)) { return DuePhrase(.dayAndPart(day, part), length + 1) }
         return DuePhrase(.weekday(weekday, day), length)
     }
 
@@ -223,11 +225,11 @@ extension DueTimeReader {
 
     private func partOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         if words.word(0) == "this", let part = PartOfDay(rawValue: words.word(1)) {
-            return DuePhrase(.partOf(today, part), 2)
+            return DuePhrase(.dayAndPart(today, part), 2)
         }
         if words.begins(with: "in the"), let part = PartOfDay(rawValue: words.word(2)), part != .night {
-            return DuePhrase(.part(part), 3)
+            return DuePhrase(.partOfDay(part), 3)
         }
-        return words.begins(with: "at night") ? DuePhrase(.part(.night), 2) : nil
+        return words.begins(with: "at night") ? DuePhrase(.partOfDay(.night), 2) : nil
     }
 }

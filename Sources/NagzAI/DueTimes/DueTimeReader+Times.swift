@@ -10,6 +10,8 @@ extension DueTimeReader {
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
     ]
 
+    /// Reads a time with or without a preposition, such as `at 5`, `noon` and `by half past 8`. The meaning of a range,
+    /// such as `5 to 6`, is unknown.
     func timeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let preposition = Self.prefixesOfTimes.contains(words.word(0)) ? words.word(0) : nil
         let start = preposition == nil ? 0 : 1
@@ -45,38 +47,39 @@ extension DueTimeReader {
         return DuePhrase(.unknown, 1 + length + (isRange && words.word(1 + length) == "and" ? 2 : 0))
     }
 
-    /// Reads `half past 8`, `quarter to nine`, `20 past 5 pm`; the clock is nil for `half 8`, which is ambiguous.
+    /// Reads `half past 8`, `quarter to nine`, `20 past 5 pm`, and returns the time with its length in words. The time
+    /// is nil for `half 8`, which is ambiguous.
     private func relativeTime(_ words: ArraySlice<SpokenWord>) -> (SpokenTime.Clock?, Int)? {
-        let skipped = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
+        let start = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
         let minutes: Int
-        switch words.word(skipped) {
+        switch words.word(start) {
         case "half": minutes = 30
         case "quarter": minutes = 15
         case let word:
             guard let number = SpokenNumber.read(word, 1...29) else { return nil }
             minutes = number
         }
-        var length = skipped + 1
+        var length = start + 1
         if ["minutes", "mins"].contains(words.word(length)) { length += 1 }
         let direction = words.word(length)
         guard direction == "past" || direction == "to" else {
             let isHalfHour =
-                minutes == 30 && SpokenNumber.read(words.word(length), 1...12) != nil && words.word(skipped) == "half"
+                minutes == 30 && SpokenNumber.read(words.word(length), 1...12) != nil && words.word(start) == "half"
             return isHalfHour && words.ends(after: length + 1) ? (nil, length + 1) : nil
         }
         guard let hour = SpokenNumber.read(words.word(length + 1), 1...12) else { return nil }
         if minutes == 30, direction == "to" { return (nil, length + 2) }
-        let (half, extra) = Self.half(words.word(length + 2))
-        length += 2 + extra
+        let (half, halfLength) = Self.half(words.word(length + 2))
+        length += 2 + halfLength
         if direction == "past" { return (SpokenTime.Clock(hour: hour, minute: minutes, half: half), length) }
         // A quarter to twelve at noon is in the morning, and a quarter to one in the afternoon.
-        let before = hour == 1 ? 12 : hour - 1
+        let previousHour = hour == 1 ? 12 : hour - 1
         let isTwelve = hour == 12
-        let earlier: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
-        return (SpokenTime.Clock(hour: before, minute: 60 - minutes, half: earlier), length)
+        let previousHalf: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
+        return (SpokenTime.Clock(hour: previousHour, minute: 60 - minutes, half: previousHalf), length)
     }
 
-    /// Returns the half of the day that a word names, and the number of words read.
+    /// Returns the half of the day that a word names, and 1 as the number of words; nil and 0 for any other word.
     private static func half(_ word: String) -> (PartOfDay.Half?, Int) {
         switch word {
         case "am", "a.m": (.morning, 1)
@@ -85,8 +88,8 @@ extension DueTimeReader {
         }
     }
 
-    /// Reads a time in digits, or as a word after a preposition, and its length. The reading is nil for words that look
-    /// like a time but are not one; the result is nil for words that do not look like a time.
+    /// Reads a time in digits, or as a word after a preposition. Returns it with its length in words. The reading is
+    /// nil for words that look like a time but are not one. The result is nil for words that do not look like a time.
     private func clock(
         _ words: ArraySlice<SpokenWord>, after preposition: String?
     ) -> (reading: SpokenTime.Clock?, length: Int)? {

@@ -2,23 +2,25 @@ import Domain
 
 /// The result of reading a due time from a text.
 public struct DueTimeReading: Hashable, Sendable {
-    /// A moment after now; nil if the text names no time, or if a part about a time was not understood.
+    /// The due time, which is after now; nil if the text names no time, or if a phrase about a time was not understood.
     public var dueAt: Timestamp?
-    /// The words about a time that were not understood, as the text has them.
+    /// The phrases about a time that were not understood, as the text has them.
     public var misreadPhrases: [String]
 }
 
 /// Reads a due time from words, relative to a moment in a person's zone.
 ///
-/// If a phrase is unknown, ambiguous or contradictory, or the time is past or more than two years ahead, there is no
-/// due time, and the phrase is among the `misreadPhrases`. Days are `today`, `tomorrow`, `the day after tomorrow`,
-/// weekdays (the next one after today), `1 December`, `December 1st, 2027`, `2026-12-01`, `in 3 days`, `a week from
-/// Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`, `half past 8`, `quarter to 9`, `5 o'clock`, `noon`, `at
-/// midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7 without am or pm are after noon.
-/// A day without a time means 18:00, tonight 20:00. A time without a day is the next one.
+/// If a phrase is unknown, ambiguous or contradictory, there is no due time, and the phrase is among the
+/// `misreadPhrases`. If the time is past or more than two years ahead, the whole text is among them. Days are `today`,
+/// `tomorrow`, `the day after tomorrow`, weekdays (the next one after today), `1 December`, `December 1st, 2027`,
+/// `2026-12-01`, `in 3 days`, `a week from Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`, `half past 8`, `quarter
+/// to 9`, `5 o'clock`, `noon`, `at midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7
+/// without am or pm are after noon. A day without a time means 18:00, tonight 20:00. A time without a day is the next
+/// one.
 public struct DueTimeReader: Sendable {
     /// The maximum number of words of a text that are read.
-    private static let wordLimit = 400
+    private static let maxWordCount = 400
+    /// The due time of a day without a time: 18:00.
     static let evening = TimeOfDay(hour: 18, minute: 0) ?? .midnight
 
     let now: Timestamp
@@ -36,7 +38,7 @@ public struct DueTimeReader: Sendable {
 
     /// Returns the due time that a text names.
     public func read(_ text: String) -> DueTimeReading {
-        let spokenWords = SpokenWord.split(text, limit: Self.wordLimit)
+        let spokenWords = SpokenWord.split(text, limit: Self.maxWordCount)
         var parts = DueTimeParts()
         var index = 0
         while index < spokenWords.count {
@@ -86,20 +88,20 @@ public struct DueTimeReader: Sendable {
             guard parts.day == nil || parts.day == today else { return nil }
             return zone.moment(today.adding(days: 1), .midnight)
         case .clock(let spoken)?:
-            guard let time = spoken.time(in: parts.part) else { return nil }
+            guard let time = spoken.time(in: parts.partOfDay) else { return nil }
             if let day = parts.day { return zone.moment(day, time) }
             let due = zone.moment(today, time)
             return due > now ? due : zone.moment(today.adding(days: 1), time)
         case nil:
-            let defaultTimes = parts.part?.defaultTimes ?? [Self.evening]
+            let defaultTimes = parts.partOfDay?.defaultTimes ?? [Self.evening]
             guard let day = parts.day else {
                 return defaultTimes.first.flatMap { time in
                     [0, 1].lazy.map { zone.moment(today.adding(days: $0), time) }.first { $0 > now }
                 }
             }
             // “Today” without a time stays today, even late in the evening.
-            let isExtensible = day == today && (parts.part == nil || parts.part == .night)
-            let times = isExtensible ? defaultTimes + PartOfDay.lateTimes : defaultTimes
+            let mayUseLateTimes = day == today && (parts.partOfDay == nil || parts.partOfDay == .night)
+            let times = mayUseLateTimes ? defaultTimes + PartOfDay.lateTimes : defaultTimes
             return times.lazy.map { zone.moment(day, $0) }.first { $0 > now }
         }
     }
@@ -109,15 +111,15 @@ public struct DueTimeReader: Sendable {
 private struct DueTimeParts {
     var day: CivilDate?
     var time: SpokenTime?
-    var part: PartOfDay?
+    var partOfDay: PartOfDay?
     var minutesAhead: Int64?
     var misreadPhrases: [String] = []
     /// The weekday that was named; a date may confirm it.
     private var weekday: Weekday?
 
-    var hasAnyPart: Bool { day != nil || time != nil || part != nil || minutesAhead != nil }
+    var hasAnyPart: Bool { day != nil || time != nil || partOfDay != nil || minutesAhead != nil }
 
-    /// Adds the meaning of a phrase; false if it is unknown or contradicts an earlier phrase.
+    /// Adds the meaning of a phrase. Returns false if the meaning is unknown or contradicts an earlier phrase.
     mutating func add(_ meaning: DuePhrase.Meaning) -> Bool {
         switch meaning {
         case .unknown: return false
@@ -132,14 +134,14 @@ private struct DueTimeParts {
             }
             return Self.assign(date, to: &day)
         case .time(let time): return Self.assign(time, to: &self.time)
-        case .part(let part): return Self.assign(part, to: &self.part)
-        case .tonight(let date): return Self.assign(date, to: &day) && Self.assign(.night, to: &part)
-        case .partOf(let date, let part): return Self.assign(date, to: &day) && Self.assign(part, to: &self.part)
+        case .partOfDay(let part): return Self.assign(part, to: &partOfDay)
+        case .tonight(let date): return Self.assign(date, to: &day) && Self.assign(.night, to: &partOfDay)
+        case .dayAndPart(let date, let part): return Self.assign(date, to: &day) && Self.assign(part, to: &partOfDay)
         case .minutes(let count): return Self.assign(count, to: &minutesAhead)
         }
     }
 
-    /// Assigns a part that is nil; otherwise returns whether it has that value already.
+    /// Assigns a value to a part that is nil. Returns false if the part has another value already.
     private static func assign<Value: Equatable>(_ value: Value, to part: inout Value?) -> Bool {
         if let part { return part == value }
         part = value

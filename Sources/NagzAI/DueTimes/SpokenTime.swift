@@ -14,7 +14,7 @@ enum SpokenTime: Hashable {
         /// Whether it is written as a clock shows it, such as `07:30`.
         var isExact = false
 
-        /// Returns the time of day; nil if the hour is not in the part of the day.
+        /// Returns the time of day; nil if the hour is not in the named part of the day.
         func time(in part: PartOfDay?) -> TimeOfDay? {
             guard (0...59).contains(minute) else { return nil }
             if let half { return Self.twelveHourTime(hour, minute, half) }
@@ -54,7 +54,7 @@ enum PartOfDay: String {
         }
     }
 
-    /// The time of a part of the day without a clock time.
+    /// The due time of a part of the day without a clock time, as a list of one.
     var defaultTimes: [TimeOfDay] {
         let hour: Int
         switch self {
@@ -66,7 +66,7 @@ enum PartOfDay: String {
         return [TimeOfDay(hour: hour, minute: 0)].compactMap(\.self)
     }
 
-    /// The times to try for today when the default ones have passed: 20:00, 22:00 and 23:59.
+    /// The times that are tried for today if the default time has passed: 20:00, 22:00 and 23:59.
     static let lateTimes = [(20, 0), (22, 0), (23, 59)].compactMap { TimeOfDay(hour: $0.0, minute: $0.1) }
 }
 

@@ -4,7 +4,7 @@ struct SpokenWord: Hashable {
     let text: String
     /// The word in lower case, without the punctuation around it.
     let word: String
-    /// Whether a sentence or a part of one ends after it.
+    /// Whether punctuation follows the word, so that a sentence or a part of one ends.
     let endsClause: Bool
 
     /// Splits a text into words, of which it returns the first `limit`.

@@ -6,7 +6,7 @@ struct FigureCheck {
     /// The figures that the text must have.
     private var requiredFigures: Set<Figure> = []
 
-    /// A figure in a text, with the role that says what it counts.
+    /// A figure in a text, with the role that shows what it counts.
     private struct Figure: Hashable {
         enum Role { case partOfTotal, partOfPerson, completed, missed, open, overdue, total, percent, days }
 
@@ -70,7 +70,7 @@ struct FigureCheck {
         return figures
     }
 
-    /// Returns the range of the words between two marks such as commas.
+    /// Returns the range of the words of the clause that contains an index. Marks such as commas separate clauses.
     private func clause(around index: Int, in terms: [Sentence.Term]) -> Range<Int> {
         let start = terms[...index].lastIndex(where: \.startsClause) ?? 0
         let end = terms[(index + 1)...].firstIndex(where: \.startsClause) ?? terms.count
@@ -79,14 +79,15 @@ struct FigureCheck {
 
     /// Returns the index of the total in “2 of 3” or “2 out of 3”; nil if there is none.
     private func totalIndex(after index: Int, in words: [String]) -> Int? {
-        let rest = words[(index + 1)...].prefix(3)
-        guard let figure = rest.firstIndex(where: \.isFigure) else { return nil }
-        let between = words[(index + 1)..<figure]
-        return !between.isEmpty && between.allSatisfy { vocabulary.has($0, in: .figureOf) } ? figure : nil
+        let nextWords = words[(index + 1)...].prefix(3)
+        guard let totalIndex = nextWords.firstIndex(where: \.isFigure) else { return nil }
+        let wordsBetween = words[(index + 1)..<totalIndex]
+        return !wordsBetween.isEmpty && wordsBetween.allSatisfy { vocabulary.has($0, in: .figureOf) }
+            ? totalIndex : nil
     }
 
-    /// Returns the role of a figure that one of the next four words of its clause names; nil if none names a role, or
-    /// another figure comes first.
+    /// Returns the role of a figure, which one of the next four words of its clause names. Nil if none of them names a
+    /// role, or if another figure comes first.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
         let roles: [(Vocabulary.Group, Figure.Role)] = [
             (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),

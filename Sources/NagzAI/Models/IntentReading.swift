@@ -1,16 +1,17 @@
 import Domain
 
-/// A person's words from which a model drafts a nag: the facts for the prompt, and the checks of the model's answer.
+/// A draft of a nag by a model from a person's words: the facts for the prompt, and the checks of the model's answer.
 public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
     static let author = "me"
 
     public let promptFacts: PromptFacts
+    /// The possible recipients, by the name that the prompt has.
     private let recipients: [String: UserID]
     private let dueTimes: DueTimeReader
 
-    /// Prepares the prompt. The model may choose the author, or a member whose name is in the words, and is sent no
-    /// other name. A name that two members share identifies nobody.
+    /// Prepares the prompt. The recipient may be the author, or a member whose name is in the words. The model is sent
+    /// no other names. A name that two members share identifies nobody.
     public init(_ text: String, _ facts: IntentFacts) {
         let spokenWords = words(in: singleLine(text)).map(\.text)
         var idsByName: [String: Set<UserID>] = [:]
@@ -33,10 +34,10 @@ public struct IntentReading: Sendable {
         return hasFullName ? member.name : member.name.split(whereSeparator: \.isWhitespace).first.map(String.init)
     }
 
-    /// Returns the nag of a model's answer.
-    /// - Parameter answer: the fields, which have the requested form and passed the `OutputCheck`.
+    /// Returns the nag that a model's answer describes.
+    /// - Parameter answer: the fields of the answer, which have the requested form and passed the `OutputCheck`.
     /// - Throws: `due` for a due time that `DueTimeReader` does not accept, `empty` for a missing or unknown value.
-    public func nag(_ answer: [String: String]) throws(OutputCheck.Refusal) -> DraftedNag {
+    public func draftedNag(from answer: [String: String]) throws(OutputCheck.Refusal) -> DraftedNag {
         guard let recipient = answer["recipient"].flatMap({ recipients[$0] }),
             let category = answer["category"].flatMap(NagCategory.init),
             let definition = answer["done_definition"].flatMap(DoneDefinition.init),

@@ -20,7 +20,7 @@ public enum ModelFault: Error, Hashable, Sendable {
     /// The request was cancelled because the person no longer waits.
     case cancelled
 
-    /// The code for the person who asked.
+    /// Returns the code for the person who asked.
     public func code(at reach: Reach) -> ExecutionCode { reach == .thirdParty ? cloudCode : localCode }
 
     private var localCode: ExecutionCode {

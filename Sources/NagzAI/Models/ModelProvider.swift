@@ -14,10 +14,13 @@ public protocol ModelProvider: AnyObject {
 /// One prompt, made by `PromptBook`.
 public struct ModelRequest: Hashable, Sendable {
     public var task: ModelTask
+    /// The text of the system prompt.
     public var system: String
+    /// The text of the user prompt.
     public var user: String
+    /// The maximum number of tokens of the answer.
     public var maxTokens: Int
-    /// The form of the answer; nil for plain text.
+    /// The required form of the answer; nil for plain text.
     public var schema: OutputSchema?
     /// The W3C `traceparent` header that is sent to the provider.
     public var traceparent: String?
@@ -36,7 +39,7 @@ public struct ModelRequest: Hashable, Sendable {
 
     public var temperature: Double { task.kind.temperature }
 
-    /// An estimate of the prompt's tokens.
+    /// An estimate of the number of the prompt's tokens.
     public var promptTokens: Int { Question.estimatedTokens(of: system) + Question.estimatedTokens(of: user) }
 }
 
@@ -78,23 +81,23 @@ public struct ModelResult: Hashable, Sendable {
     /// The text, trimmed.
     public let text: String
     public let provider: ProviderName
-    /// The name of the model, as configured: the name that a runtime reports is not trusted.
+    /// The name of the model, as configured. The name that a runtime reports is not trusted.
     public let model: String
     public let latency: Duration
     /// Tokens of prompt and answer, as the provider counts them; nil if it does not report them.
     public let tokenCount: Int?
     /// The fields of a structured answer; nil if no schema was requested.
-    public let structured: [String: String]?
+    public let structuredFields: [String: String]?
 
     public init(
         text: String, provider: ProviderName, model: String, latency: Duration, tokenCount: Int?,
-        structured: [String: String]? = nil
+        structuredFields: [String: String]? = nil
     ) {
         self.text = text
         self.provider = provider
         self.model = model
         self.latency = latency
         self.tokenCount = tokenCount
-        self.structured = structured
+        self.structuredFields = structuredFields
     }
 }

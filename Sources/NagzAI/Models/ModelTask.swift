@@ -19,7 +19,7 @@ public enum ModelTask: String, Sendable, CaseIterable {
         }
     }
 
-    /// The longest text, in Unicode scalars; nil for an answer with a schema.
+    /// The maximum length of the text in Unicode scalars; nil for an answer with a schema.
     public var maxLength: Int? {
         switch self {
         case .summarizeExcuse: 200
@@ -35,7 +35,7 @@ public enum ModelTask: String, Sendable, CaseIterable {
 }
 
 extension AIOperationID {
-    /// The task of the model that words the operation's text; nil for an operation whose response has only figures.
+    /// The task for a model that words the operation's text; nil for an operation whose response has only figures.
     public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
 }
 

@@ -15,12 +15,13 @@ public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
     }
 }
 
-/// The author of an answer's words.
+/// The author of an answer's text: the rules or a model.
 public struct Authorship: Hashable, Sendable {
     public var provider: ProviderName
     /// The model's name; nil if the rules are the author.
     public var model: String?
-    /// The reason why the rules answered instead of a requested model; nil if they did not.
+    /// The reason why the rules answered instead of a requested model; nil if no model was requested, or if it
+    /// answered.
     public var fallback: FallbackReason?
     /// The model that the question was sent to; nil if it was sent to none.
     public var asked: AskedModel?
@@ -35,7 +36,7 @@ public struct Authorship: Hashable, Sendable {
         self.asked = asked
     }
 
-    /// Creates the authorship of a model whose text was used.
+    /// Creates the value for a model whose text was used.
     public init(_ asked: AskedModel) {
         self.init(asked.provider, model: asked.name, asked: asked)
     }

@@ -12,10 +12,11 @@ public struct ModelWriter {
         check = OutputCheck(prompts: prompts, phrasebook: phrasebook)
     }
 
-    /// Whether the model can do the task.
+    /// Returns whether the model supports the task.
     public func covers(_ task: ModelTask) -> Bool { provider.capabilities.kinds.contains(task.kind) }
 
-    /// Returns the model's text, with the name that the prompt withheld, or the reason why there is none.
+    /// Returns the model's result, or the reason why there is none. A name that the prompt withheld is inserted into
+    /// the text.
     public func write(
         _ facts: PromptFacts, traceparent: String? = nil
     ) async -> Result<ModelResult, ModelProblem> {
@@ -27,7 +28,7 @@ public struct ModelWriter {
             return .failure(.fault(error))
         }
         let refusal: OutputCheck.Refusal?
-        if let fields = result.structured {
+        if let fields = result.structuredFields {
             refusal = check.refusal(ofFields: fields, for: facts)
         } else {
             refusal = check.refusal(of: result.text, for: facts)
@@ -36,7 +37,7 @@ public struct ModelWriter {
         return .success(
             ModelResult(
                 text: facts.withName(result.text), provider: result.provider, model: result.model,
-                latency: result.latency, tokenCount: result.tokenCount, structured: result.structured))
+                latency: result.latency, tokenCount: result.tokenCount, structuredFields: result.structuredFields))
     }
 }
 
@@ -65,7 +66,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
         if case .fault(.limited(let seconds)) = self { seconds } else { nil }
     }
 
-    /// The code for the person who asked, where the rules may not answer.
+    /// Returns the code for the person who asked. It is used if the rules may not answer.
     public func code(at reach: Reach) -> ExecutionCode {
         switch self {
         case .fault(let fault): fault.code(at: reach)

@@ -62,7 +62,7 @@ public struct OutputCheck: Sendable {
 
     private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbidden.labels(in: text).isEmpty }
 
-    /// Returns the fault of a text that does not follow from the facts; nil if it does.
+    /// Returns the fault of a text that does not follow from the facts; nil if the text follows from them.
     private func unprovenPart(of text: String, _ facts: PromptFacts) -> Refusal? {
         if facts.task == .summarizeExcuse {
             let words = facts.values[.text] ?? ""
@@ -72,8 +72,9 @@ public struct OutputCheck: Sendable {
         return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
     }
 
-    /// Returns the fault of the fields of a structured answer; nil if it may be shown. It checks the description: its
-    /// form and respect, and that it has no numbers or words that the person did not use, and their negations.
+    /// Returns the fault of a structured answer; nil if it may be shown. Only the description is checked: its form,
+    /// that it is respectful, that it has no number or word that the person did not use, and that it keeps the person's
+    /// negations.
     func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
         guard let text = fields["description"] else { return nil }
         if let refusal = formFault(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
@@ -89,7 +90,7 @@ public struct OutputCheck: Sendable {
 
     /// Returns the fault in the form of a text: its length, characters, markup or links.
     private func formFault(of text: String, maxLength: Int) -> Refusal? {
-        // The number of bytes first, because it is known without reading the text.
+        // The number of bytes is checked first, because it is known without reading the text.
         guard text.utf8.count <= maxLength * 4, text.unicodeScalars.count <= maxLength else { return .length }
         guard text.contains(where: \.isLetter) else { return .empty }
         if text.contains(where: \.isNewline) { return .paragraph }
@@ -118,7 +119,7 @@ public struct OutputCheck: Sendable {
 
     private static func hasLink(_ text: String) -> Bool {
         if text.contains("@") || text.contains("://") || text.lowercased().contains("www.") { return true }
-        // A full stop between letters, with two or more of them after it: a host name.
+        // A full stop after a letter and before two or more letters shows a host name.
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.dropFirst().contains { index in
             scalars[index] == "." && scalars[index - 1].properties.isAlphabetic
@@ -182,8 +183,8 @@ public struct OutputCheck: Sendable {
         }
     }
 
-    /// Returns the words that have a capital letter, in lower case. A word with one after its first letter never counts
-    /// as the start of a sentence.
+    /// Returns the words that have a capital letter, in lower case. A word with a capital letter after its first letter
+    /// never counts as the start of a sentence.
     private static func capitalizedWords(_ text: String) -> [(text: String, startsSentence: Bool)] {
         var capitalized: [(text: String, startsSentence: Bool)] = []
         var startsSentence = true

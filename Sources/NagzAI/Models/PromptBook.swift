@@ -56,8 +56,8 @@ public struct PromptBook: Sendable {
         }
     }
 
-    /// Creates the request with the prompt for the facts. It cuts the person's words if prompt and answer would exceed
-    /// the model's context.
+    /// Creates the request with the prompt for the facts. If prompt and answer would exceed the model's context, the
+    /// person's words are cut.
     public func request(
         for facts: PromptFacts, contextTokens: Int, traceparent: String? = nil
     ) -> ModelRequest {
@@ -83,18 +83,18 @@ public struct PromptBook: Sendable {
 
     /// Returns the first Characters that together have at most `maxBytes` bytes.
     private static func prefix(of text: String, maxBytes: Int) -> String {
-        var (short, count) = ("", 0)
+        var (prefix, byteCount) = ("", 0)
         for character in text {
-            count += character.utf8.count
-            if count > maxBytes { break }
-            short.append(character)
+            byteCount += character.utf8.count
+            if byteCount > maxBytes { break }
+            prefix.append(character)
         }
-        return short
+        return prefix
     }
 
     // MARK: Parsing
 
-    /// The lines of each prompt, and the number of its first line.
+    /// The texts of the lines of each prompt, and the number of its first line in the file.
     private typealias PromptLines = [ModelTask: (number: Int, texts: [String])]
 
     private static func append(_ line: PoolLine, to lines: inout PromptLines) throws(PoolProblem) {
@@ -117,7 +117,7 @@ public struct PromptBook: Sendable {
 }
 
 extension PoolLine {
-    /// The key of a line that has one word before it and none after it.
+    /// Returns the key of a line in which one word is before the key and none after it.
     fileprivate func onlyKey<Key: RawRepresentable<String>>() throws(PoolProblem) -> Key {
         guard words.count == 2 else { throw PoolProblem("\(words[0]) takes 1 key") }
         guard let key = Key(rawValue: String(words[1])) else { throw PoolProblem("unknown \(words[1])") }

@@ -9,12 +9,12 @@ public struct PromptFacts: Hashable, Sendable {
     let values: [PromptSlot: String]
     /// The claims about nags that the facts support.
     let claims: Set<Claim>
-    /// Names that an answer must not contain unless the facts contain them.
+    /// The names that an answer must not contain unless the facts contain them.
     let familyNames: [String]
     /// The name that `PromptFacts.person` replaces; nil if no name was withheld.
     let personName: String?
     let schema: OutputSchema?
-    /// The tone whose courteous phrases an answer may add.
+    /// The tone. An answer may add courteous phrases of this tone.
     let tone: AITone
     /// Whether an answer may add praise.
     let allowsPraise: Bool
@@ -80,7 +80,7 @@ public struct PromptFacts: Hashable, Sendable {
     /// Creates the facts for rewording a digest: its counts, and its text without names.
     public static func digest(_ snapshot: Snapshot<DigestFacts>, _ heuristics: Heuristics) -> Self {
         let totals = heuristics.digest(for: snapshot).response.totals
-        let (text, praised) = heuristics.digestWithoutNames(for: snapshot)
+        let (text, praisedName) = heuristics.digestWithoutNames(for: snapshot)
         var claims: Set<Claim> = totals.completed > 0 ? [.done] : []
         if totals.missed > 0 { claims.insert(.missed) }
         if totals.missed + totals.overdue > 0 { claims.insert(.late) }
@@ -89,7 +89,7 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
-            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised,
+            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praisedName,
             // Praise beside the rules' own needs a week in which everything was done.
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
@@ -165,7 +165,8 @@ public struct PromptFacts: Hashable, Sendable {
         return claims
     }
 
-    /// Returns a person's words on one line, without the marks that surround them in a prompt.
+    /// Returns a person's words on one line, with plain quotation marks in place of the marks that surround the words
+    /// in a prompt.
     private static func quotable(_ text: String) -> String {
         singleLine(text).replacing("\u{AB}", with: "\"").replacing("\u{BB}", with: "\"")
     }

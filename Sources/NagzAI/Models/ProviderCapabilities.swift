@@ -18,10 +18,11 @@ public enum Reach: String, Sendable, CaseIterable, Comparable {
 public struct ProviderCapabilities: Hashable, Sendable {
     public let worksOffline: Bool
     public let supportsTools: Bool
-    /// Whether it can be made to answer in the form of an `OutputSchema`.
+    /// Whether a request can require an answer in the form of an `OutputSchema`.
     public let supportsSchemas: Bool
     /// The maximum number of tokens of a prompt and its answer together.
     public let contextTokens: Int
+    /// The kinds of tasks that the provider supports.
     public let kinds: Set<TaskKind>
     /// The time that an answer usually takes.
     public let expectedLatency: Duration

@@ -12,23 +12,25 @@ struct RewordingCheck {
 
     /// The maximum number of courteous phrases in a text.
     private static let maxCourtesies = 3
-    /// The maximum distance in the rules' text of two words that are neighbours in the model's text, in content words.
+    /// The maximum distance, in content words, that two words may have in the rules' text if they are neighbours in the
+    /// model's text.
     private static let maxNeighborDistance = 2
-    /// The maximum number of words without a meaning of their own that a sentence adds to the rules' sentence.
+    /// The maximum number of words without a meaning of their own that a sentence may add to the rules' sentences.
     private static let maxAddedWords = 2
+    /// The value of `maxAddedWords` for the reason of a tone.
     private static let maxAddedWordsInReason = 4
 
     init(_ vocabulary: Vocabulary, _ facts: PromptFacts) {
         (self.vocabulary, self.facts) = (vocabulary, facts)
-        draft = Self.read(facts.values[.draft] ?? "", vocabulary, facts).sentences.map {
+        draft = Self.parse(facts.values[.draft] ?? "", vocabulary, facts).sentences.map {
             DraftSentence($0, vocabulary, facts)
         }
     }
 
     /// Returns the fault of a text; nil if it has the meaning of the rules' text.
     func refusal(of text: String) -> OutputCheck.Refusal? {
-        let (sentences, courtesies) = Self.read(text, vocabulary, facts)
-        guard courtesies <= Self.maxCourtesies else { return .statement }
+        let (sentences, courtesyCount) = Self.parse(text, vocabulary, facts)
+        guard courtesyCount <= Self.maxCourtesies else { return .statement }
         var statedPlaces: Set<DraftPlace> = []
         for sentence in sentences where !sentence.terms.isEmpty {
             switch check(sentence) {
@@ -44,14 +46,15 @@ struct RewordingCheck {
 
     // MARK: Reading
 
-    /// Returns the sentences without courteous phrases, and with the rules' words in place of their synonyms.
-    private static func read(
+    /// Returns the sentences without courteous phrases and with the rules' words in place of their synonyms, and the
+    /// number of courteous phrases.
+    private static func parse(
         _ text: String, _ vocabulary: Vocabulary, _ facts: PromptFacts
-    ) -> (sentences: [Sentence], courtesies: Int) {
+    ) -> (sentences: [Sentence], courtesyCount: Int) {
         let sentences = vocabulary.sentences(of: text)
         if facts.requiresExactWords { return (sentences, 0) }
-        var courtesies = 0
-        let read = sentences.map { sentence in
+        var courtesyCount = 0
+        let comparableSentences = sentences.map { sentence in
             var result = Sentence(terms: [], isQuestion: sentence.isQuestion)
             var (index, startsClause) = (0, true)
             let (terms, words) = (sentence.terms, sentence.words)
@@ -64,7 +67,7 @@ struct RewordingCheck {
                 if let longest = [courtesy, praise].compactMap(\.self).max(by: { $0.count < $1.count }),
                     longest.count > request?.count ?? 0
                 {
-                    courtesies += 1
+                    courtesyCount += 1
                     index += longest.count
                 } else if let request {
                     result.isQuestion = true
@@ -81,15 +84,15 @@ struct RewordingCheck {
             }
             return result
         }
-        return (read, courtesies)
+        return (comparableSentences, courtesyCount)
     }
 
     // MARK: One sentence
 
-    /// Returns the words of the rules' text that the sentence states, or its fault.
+    /// Returns the places in the rules' text of the words that the sentence states, or the fault of the sentence.
     private func check(_ sentence: Sentence) -> Result<Set<DraftPlace>, OutputCheck.Refusal> {
-        if let same = draft.indices.first(where: { draft[$0].isSame(as: sentence) }) {
-            return .success(Set(draft[same].content.indices.map { DraftPlace(sentence: same, index: $0) }))
+        if let sameIndex = draft.indices.first(where: { draft[$0].isSame(as: sentence) }) {
+            return .success(Set(draft[sameIndex].content.indices.map { DraftPlace(sentence: sameIndex, index: $0) }))
         }
         for index in sentence.terms.indices where isGuarded(sentence.terms[index]) {
             let word = sentence.terms[index].word
@@ -103,13 +106,15 @@ struct RewordingCheck {
         case .success(let found): runs = found
         case .failure(let refusal): return .failure(refusal)
         }
-        let stated = Set(runs.joined().map(\.sentence))
+        let statedSentences = Set(runs.joined().map(\.sentence))
         guard Set(runs.joined()).count == runs.joined().count else { return .failure(.statement) }
-        guard !stated.isEmpty, isSameKind(sentence, stated), !addsTooManyWords(sentence, to: stated) else {
+        guard !statedSentences.isEmpty, isSameKind(sentence, statedSentences),
+            !addsTooManyWords(sentence, to: statedSentences)
+        else { return .failure(.statement) }
+        let isAboutPerson = sentence.words.contains(PromptFacts.personWord)
+        guard statedSentences.allSatisfy({ draft[$0].isAboutPerson == isAboutPerson }) else {
             return .failure(.statement)
         }
-        let isAboutPerson = sentence.words.contains(PromptFacts.personWord)
-        guard stated.allSatisfy({ draft[$0].isAboutPerson == isAboutPerson }) else { return .failure(.statement) }
         return .success(Set(runs.joined()))
     }
 
@@ -165,15 +170,15 @@ struct RewordingCheck {
             && (distance > 0 || facts.task == .selectTone)
     }
 
-    /// Whether the sentence is a question if the rules' sentences that it states have one, and otherwise is none.
-    private func isSameKind(_ sentence: Sentence, _ stated: Set<Int>) -> Bool {
-        let hasQuestion = stated.contains { draft[$0].sentence.isQuestion }
+    /// Returns whether the sentence is a question exactly if one of the rules' sentences that it states is a question.
+    private func isSameKind(_ sentence: Sentence, _ statedSentences: Set<Int>) -> Bool {
+        let hasQuestion = statedSentences.contains { draft[$0].sentence.isQuestion }
         return sentence.isQuestion == hasQuestion
     }
 
-    /// Whether the sentence has too many words without a meaning that the rules' sentences do not have.
-    private func addsTooManyWords(_ sentence: Sentence, to stated: Set<Int>) -> Bool {
-        let knownWords = Set(stated.flatMap { draft[$0].sentence.words })
+    /// Returns whether the sentence adds too many words without a meaning of their own to the rules' sentences.
+    private func addsTooManyWords(_ sentence: Sentence, to statedSentences: Set<Int>) -> Bool {
+        let knownWords = Set(statedSentences.flatMap { draft[$0].sentence.words })
         let addedWords = sentence.words.filter {
             vocabulary.has($0, in: .plain) && !vocabulary.has($0, in: .joint) && !knownWords.contains($0)
         }
@@ -190,13 +195,14 @@ struct RewordingCheck {
         let counts = terms.reduce(into: [String: Int]()) { $0[$1.word, default: 0] += 1 }
         let statedSentences = Set(places.map(\.sentence))
         for sentence in statedSentences {
-            let line = draft[sentence]
+            let draftSentence = draft[sentence]
             let statedWords = Set(places.filter { $0.sentence == sentence }.map(\.index))
-            let hasWholeClauses = line.clauses.allSatisfy {
+            let hasWholeClauses = draftSentence.clauses.allSatisfy {
                 $0.isDisjoint(with: statedWords) || $0.isSubset(of: statedWords)
             }
-            guard hasWholeClauses || facts.task == .selectTone, 3 * statedWords.count >= 2 * line.content.count,
-                line.guarded.allSatisfy({ counts[$0.key, default: 0] >= $0.value })
+            guard hasWholeClauses || facts.task == .selectTone,
+                3 * statedWords.count >= 2 * draftSentence.content.count,
+                draftSentence.guardedWordCounts.allSatisfy({ counts[$0.key, default: 0] >= $0.value })
             else { return false }
         }
         let stems = Set(content.map(\.stem))
@@ -231,8 +237,8 @@ private struct DraftSentence {
     /// The indexes in `content` of each clause's words. A mark such as a comma, or a joint such as “because”, begins a
     /// clause.
     let clauses: [Set<Int>]
-    /// The words that negate or limit the statement, and how often each occurs.
-    let guarded: [String: Int]
+    /// The number of occurrences of each word that negates or limits the statement, or is a number.
+    let guardedWordCounts: [String: Int]
     /// Whether it is about the person whose name is withheld.
     let isAboutPerson: Bool
 
@@ -246,7 +252,7 @@ private struct DraftSentence {
             content.append(term.stem)
         }
         (self.content, self.clauses) = (content, clauses)
-        guarded = sentence.words.reduce(into: [:]) {
+        guardedWordCounts = sentence.words.reduce(into: [:]) {
             if Self.isGuarded($1, vocabulary, facts) { $0[$1, default: 0] += 1 }
         }
         isAboutPerson = facts.task == .digest && sentence.words.contains(PromptFacts.personWord)
@@ -267,9 +273,9 @@ private struct DraftSentence {
         sentence.isQuestion == other.isQuestion && sentence.words == other.words
     }
 
-    /// Whether a guarded word has the same neighbours as here: a negation the three words before it and the one after
-    /// it, another word one on each side, or two on one side. Neighbours beyond the ends of the sentence are not
-    /// compared.
+    /// Returns whether a guarded word has the same neighbours as in this sentence. The neighbours of a negation are the
+    /// three words before it and the word after it. Any other word must have one equal neighbour on each side, or two
+    /// on one side. Neighbours beyond the ends of this sentence are not compared.
     func allows(_ terms: [Sentence.Term], at index: Int, _ vocabulary: Vocabulary) -> Bool {
         let draftTerms = sentence.terms
         return draftTerms.indices.contains { place in

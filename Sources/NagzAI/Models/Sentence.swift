@@ -5,7 +5,7 @@ struct Sentence {
         /// The word in lower case; a contraction becomes several terms.
         var word: String
         var stem: String
-        /// Whether a mark such as a comma is before it, or the sentence begins with it.
+        /// Whether a mark such as a comma is before the word, or the sentence begins with it.
         var startsClause: Bool
     }
 
@@ -16,8 +16,8 @@ struct Sentence {
 }
 
 extension Vocabulary {
-    /// Returns the sentences of a text. A full stop, question mark, exclamation mark or ellipsis ends one unless a
-    /// letter or digit follows.
+    /// Returns the sentences of a text. A full stop, question mark, exclamation mark or ellipsis ends a sentence unless
+    /// a letter or digit follows.
     func sentences(of text: String) -> [Sentence] {
         var sentences: [Sentence] = []
         var current = ""

@@ -36,7 +36,7 @@ struct SummaryCheck {
         self.names = Set(names.flatMap { words(in: $0).map(\.text) })
         source = vocabulary.sentences(of: text).flatMap { sentence in
             Self.split(sentence.terms, vocabulary).map {
-                Self.clause($0.terms, $0.isJoined, vocabulary, isSummary: false)
+                Self.makeClause($0.terms, $0.isJoined, vocabulary, isSummary: false)
             }
         }.filter { !$0.tokens.isEmpty }
     }
@@ -47,7 +47,7 @@ struct SummaryCheck {
         for sentence in vocabulary.sentences(of: text) {
             guard !sentence.isQuestion, let terms = reportedTerms(of: sentence) else { return .statement }
             clauses += Self.split(terms, vocabulary).map {
-                Self.clause($0.terms, $0.isJoined, vocabulary, isSummary: true)
+                Self.makeClause($0.terms, $0.isJoined, vocabulary, isSummary: true)
             }
             .filter { !$0.tokens.isEmpty }
         }
@@ -58,7 +58,8 @@ struct SummaryCheck {
 
     // MARK: Sentences
 
-    /// Returns a sentence's words without “the child says that”; nil if it has no subject.
+    /// Returns a sentence's words without an introduction such as “the child says that”; nil if the sentence then has
+    /// no subject.
     private func reportedTerms(of sentence: Sentence) -> ArraySlice<Sentence.Term>? {
         var terms = sentence.terms[...]
         let person = PromptFacts.person.split(separator: " ").map(String.init)
@@ -95,8 +96,8 @@ struct SummaryCheck {
         return clauses
     }
 
-    /// Creates a clause of words, without those that have no meaning.
-    private static func clause(
+    /// Creates a clause of words. Words without information are left out.
+    private static func makeClause(
         _ terms: [Sentence.Term], _ isJoined: Bool, _ vocabulary: Vocabulary, isSummary: Bool
     ) -> Clause {
         var clause = Clause(tokens: [], isJoined: isJoined, isRequired: false)
@@ -130,18 +131,19 @@ struct SummaryCheck {
     /// The pronoun for a person of unknown gender.
     private static let genderNeutralPronoun = "they"
 
-    /// Whether each clause of the summary matches the next possible one of the source, and no required one is skipped.
+    /// Returns whether each clause of the summary matches a later clause of the source than the one before, and no
+    /// required clause is skipped.
     private func isInOrder(_ clauses: [Clause]) -> Bool {
         var next = 0
         // The index in the source of the previous clause, and whether it was about the child.
-        var (last, isAboutChild) = (-1, false)
+        var (previous, isAboutChild) = (-1, false)
         for clause in clauses {
             guard
                 let place = source[next...].indices.first(where: {
-                    isMatch(clause, at: $0, after: isAboutChild ? last : nil)
+                    isMatch(clause, at: $0, after: isAboutChild ? previous : nil)
                 }), !source[next..<place].contains(where: \.isRequired)
             else { return false }
-            (last, next) = (place, place + 1)
+            (previous, next) = (place, place + 1)
             if let subject = clause.tokens.first, hasSubject(clause) {
                 isAboutChild = subject == .child || subject == .other(Self.genderNeutralPronoun)
             }
@@ -150,8 +152,8 @@ struct SummaryCheck {
     }
 
     /// Whether a clause of the summary matches a clause of the person's words.
-    /// - Parameter last: the index of the previous clause if it was about the child; otherwise nil.
-    private func isMatch(_ summary: Clause, at place: Int, after last: Int?) -> Bool {
+    /// - Parameter previous: the index in the source of the previous clause if it was about the child; otherwise nil.
+    private func isMatch(_ summary: Clause, at place: Int, after previous: Int?) -> Bool {
         let clause = source[place]
         let words = clause.tokens
         if hasSubject(summary) {
@@ -161,9 +163,9 @@ struct SummaryCheck {
                     && isMatch(Array(summary.tokens.dropFirst()), words)
         }
         // The subject of "and forgot it" is the child of the previous clause.
-        guard summary.isJoined, let last else { return false }
+        guard summary.isJoined, let previous else { return false }
         if words.first == .child { return isMatch(summary.tokens, Array(words.dropFirst())) }
-        return clause.isJoined && place == last + 1 && !hasSubject(clause) && isMatch(summary.tokens, words)
+        return clause.isJoined && place == previous + 1 && !hasSubject(clause) && isMatch(summary.tokens, words)
     }
 
     /// Whether a clause begins with its subject.

@@ -44,18 +44,23 @@ public struct Vocabulary: Sendable {
     }
 
     private var groups: [Group: Set<String>] = [:]
+    /// The courteous phrases that may be added, by tone.
     private var courtesies: [AITone: PhraseTable] = [:]
+    /// The phrases of praise that may be added.
     private(set) var praisePhrases = PhraseTable()
     /// The phrases that make a sentence a question, such as “could you”.
     private(set) var requestPhrases = PhraseTable()
+    /// The phrases that replace words of the rules, with these words.
     private(set) var synonyms = PhraseTable()
+    /// The words of each contraction.
     private var contractions: [String: [String]] = [:]
+    /// The endings that `stem` removes, in the order in which they are tried.
     private var endings: [String] = []
-    /// The stems of irregular forms.
-    private var forms: [String: String] = [:]
-    /// The first forms of the pronouns of other people, by each form.
+    /// The stem of each irregular form.
+    private var irregularStems: [String: String] = [:]
+    /// The first form of a pronoun for another person, such as “they”, by each of its forms, such as “their”.
     private var pronouns: [String: String] = [:]
-    /// Phrases that no model may write, whatever the facts contain.
+    /// The phrases that no model may write, whatever the facts contain.
     private(set) var forbidden = PhraseMatcher<String>()
 
     init() {}
@@ -85,13 +90,13 @@ public struct Vocabulary: Sendable {
         case ("courtesy", 1):
             let tone = AITone(rawValue: keys[0])
             guard tone != nil || keys[0] == "any" else { throw PoolProblem("unknown \(keys[0])") }
-            for each in tone.map({ [$0] }) ?? AITone.allCases { courtesies[each, default: PhraseTable()].add(phrase) }
+            for tone in tone.map({ [$0] }) ?? AITone.allCases { courtesies[tone, default: PhraseTable()].add(phrase) }
         case ("praise", 0): praisePhrases.add(phrase)
         case ("asking", 0): requestPhrases.add(phrase)
         case ("same", 1...): synonyms.add(phrase, as: keys)
         case ("contraction", 1): contractions[keys[0]] = phrase
         case ("ending", 0): endings += phrase
-        case ("form", 1): for word in phrase { forms[word] = keys[0] }
+        case ("form", 1): for word in phrase { irregularStems[word] = keys[0] }
         case ("other", 1): for word in phrase { pronouns[word] = keys[0] }
         case ("never", 0):
             guard forbidden.add(line.text, as: line.text) else { throw PoolProblem("no word in it") }
@@ -119,14 +124,14 @@ public struct Vocabulary: Sendable {
     /// Returns the part of a word that its forms share: without one ending, a final `e`, and the second of two equal
     /// last letters.
     func stem(of word: String) -> String {
-        var stem = forms[word] ?? word
+        var stem = irregularStems[word] ?? word
         if let ending = endings.first(where: { stem.hasSuffix($0) && stem.count >= $0.count + ($0 == "ies" ? 2 : 3) }) {
             stem.removeLast(ending.count)
             if ending == "ies" { stem.append("y") }
         }
         if stem.count > 3, stem.hasSuffix("e") { stem.removeLast() }
         if stem.count > 3, let last = stem.last, stem.dropLast().last == last { stem.removeLast() }
-        return forms[stem] ?? stem
+        return irregularStems[stem] ?? stem
     }
 }
 
@@ -135,7 +140,7 @@ struct PhraseTable: Sendable {
     private var phrases: [String: [(words: [String], meaning: [String])]] = [:]
 
     /// Adds a phrase.
-    /// - Parameter meaning: the words that replace it; empty for a phrase without synonyms.
+    /// - Parameter meaning: the words that replace it; empty for a phrase that no words replace.
     mutating func add(_ words: [String], as meaning: [String] = []) {
         guard let first = words.first else { return }
         phrases[first, default: []].append((words, meaning))

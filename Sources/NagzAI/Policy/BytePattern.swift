@@ -22,9 +22,11 @@ struct SearchedBytes {
 /// Bytes to search for. A search takes time linear in the searched text.
 struct BytePattern: Sendable {
     private let bytes: [UInt8]
-    /// The length of the longest proper prefix that is also a suffix, for each prefix (Knuth, Morris, Pratt).
+    /// For each prefix of the pattern, the length of its longest proper prefix that is also its suffix (Knuth, Morris,
+    /// Pratt).
     private let borders: [Int]
-    /// The hashes of its first pairs of bytes. If a text lacks one of them, the pattern does not occur in it.
+    /// The hashes of the pattern's first eight pairs of neighbouring bytes. If a text lacks one of them, the pattern
+    /// does not occur in the text.
     let pairHashes: [Int]
 
     init(_ bytes: [UInt8]) {

@@ -6,13 +6,13 @@ import Domain
 public struct Constraint: Hashable, Sendable {
     public let id: ConstraintID
     public let scope: ConstraintScope
-    /// 1 to 80 characters, trimmed.
+    /// The trimmed name, which has 1 to 80 characters.
     public let name: String
     public let type: ConstraintType
     public let isEnabled: Bool
-    /// 1 to 999; a constraint with a smaller number is evaluated earlier.
+    /// The priority from 1 to 999. A constraint with a smaller number is evaluated earlier.
     public let priority: Int
-    /// One to ten conditions, all of which must hold.
+    /// The one to ten conditions, all of which must hold.
     public let conditions: [ConstraintCondition]
     public let action: ConstraintAction
 
@@ -54,9 +54,10 @@ public enum ConstraintLimit {
     public static let tokenCounts = 0...10_000_000
     public static let maxActionTextLength = 280
     /// The maximum number of constraints of a family, and of a person.
-    public static let constraintsPerScope = 100
-    /// The maximum number of texts that all constraints of a scope look for, because each costs time at every question.
-    public static let textsPerScope = 500
+    public static let maxConstraintsPerScope = 100
+    /// The maximum number of texts for which all constraints of a scope together search, because each of them costs
+    /// time at every question.
+    public static let maxTextsPerScope = 500
 }
 
 /// A fault of a constraint in a request or a file.

@@ -10,9 +10,9 @@ public struct ConstraintOrder: Hashable, Sendable {
 
     public var count: Int { ids.count }
 
-    /// Inserts a constraint with a priority. If another constraint has it, that one moves to the next priority, and so
-    /// on up to the first free one.
-    /// - Throws: a fault in `priority` if neither it nor a higher one is free. The order is unchanged then.
+    /// Inserts a constraint with a priority. If another constraint has this priority, the other one moves to the next
+    /// priority, and so on up to the first free one.
+    /// - Throws: a fault of `priority` if neither this priority nor a higher one is free. The order is unchanged then.
     public mutating func insert(_ id: ConstraintID, at priority: Int) throws(ConstraintFault) {
         let candidates = priority...max(priority, ConstraintLimit.priorityRange.upperBound)
         guard let freePriority = candidates.first(where: { ids[$0] == nil }) else {
@@ -28,13 +28,14 @@ public struct ConstraintOrder: Hashable, Sendable {
 
     /// Reorders some constraints. They exchange their priorities, and the others keep theirs.
     public mutating func reorder(_ order: [ConstraintID]) {
-        let members = Set(order)
-        let priorities = ids.filter { members.contains($0.value) }.map(\.key).sorted()
+        let reorderedIDs = Set(order)
+        let priorities = ids.filter { reorderedIDs.contains($0.value) }.map(\.key).sorted()
         for (priority, id) in zip(priorities, order) { ids[priority] = id }
     }
 
-    /// Returns the constraints that have another priority in `earlier`, ordered by their priority here.
-    public func moved(since earlier: ConstraintOrder) -> [(id: ConstraintID, priority: Int)] {
+    /// Returns the constraints whose priority differs from that in `earlier`, with their present priority and in its
+    /// order. Constraints that `earlier` does not have are left out.
+    public func movedConstraints(since earlier: ConstraintOrder) -> [(id: ConstraintID, priority: Int)] {
         let earlierIDs = Set(earlier.ids.values)
         return ids.sorted { $0.key < $1.key }.filter { priority, id in
             earlierIDs.contains(id) && earlier.ids[priority] != id

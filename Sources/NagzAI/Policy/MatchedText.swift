@@ -2,10 +2,11 @@
 ///
 /// The form is Unicode's NFKC_Casefold (compatibility forms, full case folding, no default-ignorable character), with
 /// each run of white space as one space. Texts that differ in this form are also compared by the skeleton of UTS 39, in
-/// which characters that look alike are equal. Two ASCII texts are not, because `11` and `ll` have one skeleton.
+/// which characters that look alike are equal. Two ASCII texts are not compared by their skeletons, because `11` and
+/// `ll` have the same one.
 struct MatchedText: Hashable, Sendable {
     let bytes: [UInt8]
-    /// The bytes of the skeleton; nil for ASCII, whose skeleton is seldom needed.
+    /// The bytes of the skeleton; nil for an ASCII text, whose skeleton is seldom needed and computed when it is.
     private let skeletonBytes: [UInt8]?
 
     init(_ text: String) {
@@ -56,7 +57,7 @@ struct SearchedText {
         skeleton = text.isASCII ? folded : SearchedBytes(text.skeleton)
     }
 
-    /// Whether a pattern occurs in the text, or its skeleton in the text's skeleton.
+    /// Returns whether a pattern occurs in the text, or the pattern's skeleton in the text's skeleton.
     func contains(_ pattern: SearchPattern) -> Bool {
         if folded.contains(pattern.folded) { return true }
         if text.isASCII, pattern.text.isASCII { return false }

@@ -1,17 +1,17 @@
 import Domain
 
-/// Evaluates the constraints that apply to a person's questions, prepared for many questions.
+/// Evaluates constraints for a person's questions. The constraints are prepared once for many questions.
 ///
-/// The constraints of the family and the person's own are one list, by priority and then ID. The result depends only on
-/// that list and the question.
+/// The constraints of the family and the person's own are one list, ordered by priority and then by ID. The result
+/// depends only on this list and the question.
 public struct PolicyEngine: Sendable {
     private let constraints: [PreparedConstraint]
     private let ids: [ConstraintID]
 
     public init(_ constraints: [Constraint]) {
-        let ordered = constraints.filter(\.isEnabled).sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
-        self.constraints = ordered.map(PreparedConstraint.init)
-        ids = ordered.map(\.id)
+        let enabledConstraints = constraints.filter(\.isEnabled).sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
+        self.constraints = enabledConstraints.map(PreparedConstraint.init)
+        ids = enabledConstraints.map(\.id)
     }
 
     /// Evaluates all constraints for a question; the strongest action wins.
@@ -41,9 +41,9 @@ public struct PolicyEngine: Sendable {
 public struct PolicyResult: Hashable, Sendable {
     /// The strongest action that applies; nil if none does.
     public internal(set) var effectiveAction: ConstraintAction.Kind?
-    /// All enabled constraints, in the order of evaluation.
+    /// The IDs of all enabled constraints, in the order of evaluation.
     public internal(set) var evaluated: [ConstraintID] = []
-    /// The constraints that apply, up to the first block.
+    /// The IDs of the constraints that apply, up to the first one that blocks the question.
     public internal(set) var applied: [ConstraintID] = []
     /// The messages of all warnings that apply, even if a constraint blocks the question.
     public internal(set) var warnings: [String] = []

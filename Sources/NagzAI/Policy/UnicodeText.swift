@@ -18,7 +18,8 @@ enum UnicodeText {
         }
     }
 
-    /// Transforms a text with a function of ICU, which is called again if the first buffer is too small.
+    /// Transforms a text with a function of ICU. The function is called a second time if the first buffer is too small.
+    /// If it fails, the text is returned unchanged.
     private static func transform(
         _ text: String,
         _ function: (

@@ -5,13 +5,13 @@ public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
     public var privacyLevel: PrivacyLevel
     /// The maximum number of tokens of a question that the device answers. The words of an excuse stay on the device
-    /// even if they have more.
+    /// even if they have more tokens.
     public var tokenThreshold: Int
-    /// The number of days for which the history of their questions is kept.
+    /// The number of days for which the history of the person's questions is kept.
     public var logRetentionDays: Int
     /// Whether the history keeps only questions without an answer.
     public var logsErrorsOnly: Bool
-    /// The preferred model on a device, as a `ProviderName`; nil for the operating system's.
+    /// The preferred model on a device, as the raw value of a `ProviderName`; nil if they have chosen none.
     public var localModel: String?
     /// The preferred model of the person's own keys; nil if they have chosen none.
     public var cloudModel: String?

@@ -15,13 +15,13 @@ public struct NetworkWatch: Hashable, Sendable {
         }
     }
 
-    /// The time for which a server that could not be reached counts as offline before it is tried again.
+    /// The time for which the server counts as offline after an attempt that established no connection.
     public static let offlineTime = Timestamp.Span.seconds(10)
-    /// The time for which a server with several faults is not asked again.
+    /// The time for which the network counts as degraded after several faults.
     public static let degradedTime = Timestamp.Span.seconds(30)
     /// The number of faults within `window` that make the network degraded.
     public static let degradingFaultCount = 3
-    /// The time within which faults are counted.
+    /// The time for which a fault counts.
     public static let window = Timestamp.Span.seconds(60)
 
     /// The faults since the server last answered, oldest first.
@@ -43,7 +43,8 @@ public struct NetworkWatch: Hashable, Sendable {
         // If the clock was set back, the faults are not comparable with it.
         guard let latest = faults.last, latest.at <= now else { return .online }
         if latest.isConnectionFault, now - latest.at < Self.offlineTime { return .offline }
-        let recent = faults.count { latest.at - $0.at < Self.window }
-        return recent >= Self.degradingFaultCount && now - latest.at < Self.degradedTime ? .degraded : .online
+        let recentFaultCount = faults.count { latest.at - $0.at < Self.window }
+        let isDegraded = recentFaultCount >= Self.degradingFaultCount && now - latest.at < Self.degradedTime
+        return isDegraded ? .degraded : .online
     }
 }

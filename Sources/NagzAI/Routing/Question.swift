@@ -1,6 +1,6 @@
 import Domain
 
-/// A question to the AI, with all that constraints and router need to know of it.
+/// A question to the AI, with everything that constraints and router need.
 public struct Question: Hashable, Sendable {
     public var id: QuestionID
     /// The secret token of the AI session, if there is one.
@@ -8,13 +8,15 @@ public struct Question: Hashable, Sendable {
     public var operation: AskedOperation
     /// The person's own words; empty for a question about records alone.
     public var content: String
+    /// The number of tokens of the content, possibly estimated.
     public var tokenCount: Int
     public var privacyLevel: PrivacyLevel
     public var intent: QuestionIntent?
+    /// Whether the question must not leave the device.
     public var requiresOffline: Bool
     public var askedAt: Timestamp
 
-    /// - Parameter tokenCount: nil estimates it from the content.
+    /// - Parameter tokenCount: the number of tokens of the content; nil to estimate it.
     public init(
         id: QuestionID, sessionID: String? = nil, operation: AskedOperation, content: String, tokenCount: Int? = nil,
         privacyLevel: PrivacyLevel = .auto, intent: QuestionIntent? = nil, requiresOffline: Bool = false,

@@ -15,7 +15,7 @@ public enum Router {
             state: state, hasModelTask: question.operation.modelTask != nil, warnings: policy.warnings + state.notices,
             now: now, trace: trace)
         if question.privacyLevel == .local || question.requiresOffline {
-            // A constraint of the family never sends a question that the person marked as local.
+            // No constraint sends a question to the cloud that must stay on the device.
             if policy.effectiveAction == .forceCloud { pending.warnings.append(ignoredForceCloud) }
             return pending.routeLocally(.privacyLocal)
         }
@@ -59,16 +59,17 @@ extension AIMode {
     public var staysOnDevice: Bool { self == .onDeviceOnly || self == .localOnly }
 }
 
-/// A decision that has no route yet.
+/// The parts of a decision that are known before its route.
 private struct PendingDecision {
     let state: RuntimeState
-    /// Whether a model may write the answer. Otherwise it has only figures, which the rules give.
+    /// Whether a model may write the answer. Otherwise the answer has only figures, which the rules give.
     let hasModelTask: Bool
     var warnings: [String]
     let now: Timestamp
     let trace: TraceID
 
-    /// Returns the decision for an answer near the person; by default on their device.
+    /// Returns the decision for an answer that no third party gives: on the device, or by the server if `route` is
+    /// `.cloud`.
     func routeLocally(
         _ rule: RoutingRule, route: RoutingDecision.Route = .local, isFallbackAllowed: Bool = false
     ) -> Result<RoutingDecision, RoutingFailure> {

@@ -10,6 +10,7 @@ public struct RoutingDecision: Hashable, Sendable {
     /// The model's name; nil if the heuristics answer.
     public let model: String?
     public let rule: RoutingRule
+    /// Whether the server may answer if the local answer fails.
     public let isFallbackAllowed: Bool
     public let at: Timestamp
     public let trace: TraceID
@@ -42,9 +43,10 @@ public enum ProviderName: String, Sendable, CaseIterable {
 public enum RoutingFailure: Error, Hashable, Sendable {
     case blocked(ConstraintViolation)
     case networkUnavailable
-    /// The person's mode and the question allow no answer by any model or by the rules.
+    /// The person's mode requires a model that is not available, or does not allow the place where the question must be
+    /// answered.
     case localModelUnavailable
-    /// The mode asks for the person's own provider, which has no key.
+    /// The mode requires the person's own provider, but there is no key for one.
     case ownProviderMissing
     case thirdPartyForbidden
     /// The mode requires a model, but the operation's response has only figures, which the rules give.

@@ -18,12 +18,13 @@ extension RoutingRule {
 }
 
 extension RoutingRule {
-    /// Returns the reason for a question's route, for people: the rule's text, or another one if that would be untrue.
+    /// Returns the reason for a question's route, for people: the rule's text, or another text where the rule's would
+    /// be untrue.
     /// - Parameters:
     ///   - route: the route that the rule chose; nil for none.
     ///   - taskType: the requested task.
     ///   - level: the privacy level of the question.
-    ///   - fallback: whether the person confirmed a fallback to the server.
+    ///   - fallback: whether the person confirmed the fallback to the server.
     public func reason(
         _ route: RoutingDecision.Route?, _ taskType: TaskType, _ level: PrivacyLevel, fallback: ConfirmationStatus
     ) -> String {

@@ -4,7 +4,7 @@ import Domain
 public struct RuntimeState: Hashable, Sendable {
     public var local: LocalCapability
     public var network: NetworkState
-    /// The person's limit of tokens for local answers.
+    /// The maximum number of tokens of a question that is answered locally, as the person chose it.
     public var tokenThreshold: Int
     public var mode: AIMode
     /// The model of the person's own provider; nil without a key.
@@ -15,7 +15,7 @@ public struct RuntimeState: Hashable, Sendable {
     public var isThirdPartyAllowed: Bool
     /// Notices about the models that the person has chosen. The decision repeats them as warnings.
     public var notices: [String] = []
-    /// Whether the server decides. Its own records are the facts.
+    /// Whether the decision is made on the server, whose own records are the facts.
     public var isServer: Bool
 
     public init(
@@ -38,9 +38,11 @@ public struct RuntimeState: Hashable, Sendable {
 public struct LocalCapability: Hashable, Sendable {
     /// The model that is ready; nil if only the rules can answer.
     public var model: LocalModel?
+    /// The maximum number of tokens of a question that the device can answer.
     public var maxTokens: Int
+    /// The intents that the device can answer.
     public var intents: Set<QuestionIntent>
-    /// Whether the device can answer at all. The rules can if the device has the facts, and they are fresh.
+    /// Whether the device can answer at all. The rules can answer if the device has the facts, and the facts are fresh.
     public var isAvailable: Bool
 
     public init(

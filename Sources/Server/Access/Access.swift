@@ -6,9 +6,9 @@ import SQL
 /// Authorises callers: reads session, account and membership in one statement, as of one moment.
 struct Access {
     /// Returns the caller's account, whatever families they belong to. It prolongs an administrator's session.
-    /// - Parameter orWaiting: whether an account that waits for a guardian is accepted too.
+    /// - Parameter acceptsWaiting: whether an account that waits for a guardian is accepted too.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
-    func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
+    func account(_ caller: Caller, acceptsWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
             """
             SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
@@ -19,7 +19,7 @@ struct Access {
             """)
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         let status: String = try row["status"]
-        if !(orWaiting && status == AccountStatus.pendingGuardianConsent.rawValue) {
+        if !(acceptsWaiting && status == AccountStatus.pendingGuardianConsent.rawValue) {
             try Access.requireActive(status: status)
         }
         let account = try Account(row)
@@ -130,7 +130,7 @@ package struct Member {
     let timeZone: String
     /// The time of the last change of the family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
-    /// The family's sequence number at that moment: the basis of decisions made from here on.
+    /// The family's sequence number when the member was read: the basis of decisions about what is read from then on.
     let seq: Int64
 
     fileprivate init(_ caller: Caller, _ family: FamilyID, _ role: FamilyRole, _ row: Row) throws(PostgresError) {

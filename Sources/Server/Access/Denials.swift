@@ -12,7 +12,8 @@ extension Services {
         throw APIError(.authorizationDenied, denial)
     }
 
-    /// Returns the account of an administrator. A member's attempt is recorded in their family's audit log.
+    /// Returns the caller's account, which is an administrator's. The refusal of a family's member is recorded in the
+    /// family's audit log.
     /// - Throws: 403 for everybody but administrators.
     func requireAdministrator(_ caller: Caller, _ kind: AuditKind) async throws -> Account {
         let account = try await access.account(caller, database)
@@ -24,18 +25,19 @@ extension Services {
 }
 
 extension Member {
-    /// Returns the reason for which the role matrix refuses the member an act on the family; nil when it allows it.
+    /// Returns the reason for which the role matrix denies the member an act on the family; nil if the act is allowed.
     func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: MemberState(role: role)) }
 }
 
 extension Decision {
-    /// Refuses a member with 403 and records it in the audit log.
-    /// - Parameter kind: such as `.memberAddDenied`.
+    /// Refuses a member with 403 and records the refusal in the audit log.
+    /// - Parameter kind: the kind of the audit entry, such as `.memberAddDenied`.
     static func denied(_ kind: AuditKind, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
-    /// Refuses a member with 403 and the message of `refusal`, and records it in the audit log.
+    /// Refuses a member with `refusal`, and records this in the audit log.
+    /// - Parameter reason: the reason in the audit entry, and in `refusal` if that has none.
     static func denied(
         _ kind: AuditKind, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
     ) -> Decision {

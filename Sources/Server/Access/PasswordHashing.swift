@@ -10,13 +10,13 @@ import Reactor
 public struct PasswordHashing: Sendable {
     /// The cost of one hash.
     public struct Cost: Sendable {
-        let operations: UInt64
-        let memory: Int
+        let passes: UInt64
+        let memoryBytes: Int
 
         /// The cost in production: 64 MiB and two passes.
-        public static let interactive = Cost(operations: 2, memory: 64 << 20)
+        public static let interactive = Cost(passes: 2, memoryBytes: 64 << 20)
         /// The smallest cost that argon2id allows; for tests only.
-        public static let testing = Cost(operations: 1, memory: 8 << 10)
+        public static let testing = Cost(passes: 1, memoryBytes: 8 << 10)
     }
 
     /// The purpose of a hash. Each purpose has a lane of the pool. The lanes take turns, and so do the clients of a
@@ -38,9 +38,9 @@ public struct PasswordHashing: Sendable {
     private let dummyHash: String
 
     /// Starts the hashing threads, which share a queue.
-    /// - Parameter queueLimit: the number of hashes of each purpose that may wait. 32 take two seconds if no other
-    ///   purpose waits; ten do when all lanes are full.
-    static func pool(queueLimit: Int) throws(SystemError) -> BlockingPool {
+    /// - Parameter queueLimit: the maximum number of waiting hashes for each purpose. If 32 hashes of one purpose wait,
+    ///   and none of another, they take two seconds. If 32 wait for every purpose, they take ten seconds.
+    static func startPool(queueLimit: Int) throws(SystemError) -> BlockingPool {
         try BlockingPool(name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimit: queueLimit)
     }
 
@@ -50,16 +50,16 @@ public struct PasswordHashing: Sendable {
         self.cost = cost
         // No password has this hash. Checking against it takes as long as against a real one, and fails.
         dummyHash =
-            "$argon2id$v=19$m=\(cost.memory >> 10),t=\(cost.operations),p=1$"
+            "$argon2id$v=19$m=\(cost.memoryBytes >> 10),t=\(cost.passes),p=1$"
             + "bm9ib2R5IGhhcyB0aGlzMQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     }
 
     /// Returns the hash of a password or PIN, as text to store.
-    /// - Throws: 503 when too many wait already.
+    /// - Throws: 503 when too many hashes wait already, and when memory is short.
     func hash(_ secret: String, _ purpose: Purpose, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
-        let normal = Self.normalForm(of: secret)
-        guard let hash = try await run(purpose, client, { Self.hash(asTyped: normal, cost) }) else {
+        let normalizedSecret = Self.normalForm(of: secret)
+        guard let hash = try await run(purpose, client, { Self.hash(asTyped: normalizedSecret, cost) }) else {
             throw APIError.noMemoryForSignIn
         }
         return hash
@@ -77,25 +77,27 @@ public struct PasswordHashing: Sendable {
 
     /// Returns the form in which the secret matches the stored hash. Without a stored hash it takes as long, and
     /// returns `.none`.
-    /// - Throws: 503 when too many wait already.
+    /// - Throws: 503 when too many hashes wait already.
     func match(
-        of secret: String, with stored: String?, _ purpose: Purpose, for client: some Hashable & Sendable
+        of secret: String, with storedHash: String?, _ purpose: Purpose, for client: some Hashable & Sendable
     ) async throws -> Match {
-        let (text, normal) = (stored ?? dummyHash, Self.normalForm(of: secret))
+        let (hash, normalizedSecret) = (storedHash ?? dummyHash, Self.normalForm(of: secret))
         let match = try await run(purpose, client) {
-            if crypto_pwhash_str_verify(text, normal, UInt64(normal.utf8.count)) == 0 { return Match.normalized }
-            guard !normal.utf8.elementsEqual(secret.utf8) else { return .none }
-            return crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 ? .asTyped : .none
+            if crypto_pwhash_str_verify(hash, normalizedSecret, UInt64(normalizedSecret.utf8.count)) == 0 {
+                return Match.normalized
+            }
+            guard !normalizedSecret.utf8.elementsEqual(secret.utf8) else { return .none }
+            return crypto_pwhash_str_verify(hash, secret, UInt64(secret.utf8.count)) == 0 ? .asTyped : .none
         }
-        return stored == nil ? .none : match
+        return storedHash == nil ? .none : match
     }
 
     /// Returns whether the secret matches the stored hash in any form. Without a stored hash it takes as long, and
     /// returns false.
     func verify(
-        _ secret: String, against stored: String?, _ purpose: Purpose, for client: some Hashable & Sendable
+        _ secret: String, against storedHash: String?, _ purpose: Purpose, for client: some Hashable & Sendable
     ) async throws -> Bool {
-        try await match(of: secret, with: stored, purpose, for: client) != .none
+        try await match(of: secret, with: storedHash, purpose, for: client) != .none
     }
 
     private static func normalForm(of secret: String) -> String {
@@ -117,7 +119,7 @@ public struct PasswordHashing: Sendable {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         guard
             crypto_pwhash_str_alg(
-                &text, secret, UInt64(secret.utf8.count), cost.operations, cost.memory, crypto_pwhash_ALG_ARGON2ID13)
+                &text, secret, UInt64(secret.utf8.count), cost.passes, cost.memoryBytes, crypto_pwhash_ALG_ARGON2ID13)
                 == 0
         else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

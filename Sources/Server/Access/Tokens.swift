@@ -29,7 +29,7 @@ public struct Tokens: Sendable {
 
     private struct Key: Sendable {
         let secret: [UInt8]
-        /// The accepted JWT headers. A token with any other header is not ours.
+        /// The JWT header of this key's tokens, in base64url. A token that has the header of no key is not valid.
         let header: String
     }
 
@@ -43,8 +43,8 @@ public struct Tokens: Sendable {
     public init(keys: [[UInt8]], acceptsDevelopmentTokens: Bool = false) {
         precondition(!keys.isEmpty && keys.allSatisfy { $0.count >= 32 }, "a token key has 32 bytes or more")
         self.keys = keys.map { secret in
-            let name = base64URL(Array(hmacSHA256(Array("key id".utf8), key: secret).prefix(6)))
-            let header = #"{"alg":"HS256","kid":"\#(name)","typ":"at+jwt"}"#
+            let keyID = base64URL(Array(hmacSHA256(Array("key id".utf8), key: secret).prefix(6)))
+            let header = #"{"alg":"HS256","kid":"\#(keyID)","typ":"at+jwt"}"#
             return Key(secret: secret, header: base64URL(Array(header.utf8)))
         }
         self.acceptsDevelopmentTokens = acceptsDevelopmentTokens
@@ -78,7 +78,8 @@ public struct Tokens: Sendable {
         return verified.claims
     }
 
-    /// Returns the claims of a signed token, or of a development token where those are accepted.
+    /// Returns the claims of a signed token, or of a development token if these are accepted. It does not check whether
+    /// the token has expired.
     fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {
         if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
             return VerifiedTokens.Entry(user: user, session: .development, expiry: .max)
@@ -122,12 +123,12 @@ public struct Tokens: Sendable {
     func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmacSHA256(Array(text.utf8), key: $0.secret) } }
 
     /// Returns the first refresh token of a session, from 32 random bytes.
-    public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
+    public static func makeRefreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
 }
 
 /// The tokens that a loop has verified. A valid signature stays valid, so only the expiry is checked again.
 package final class VerifiedTokens {
-    private static let limit = 8_192
+    private static let maxEntries = 8_192
 
     /// The token's claims, and its expiry in seconds since 1970.
     struct Entry {
@@ -139,7 +140,7 @@ package final class VerifiedTokens {
     private let tokens: Tokens
     /// The verified tokens, all of them ASCII: Swift compares strings by canonical equivalence, which for ASCII is byte
     /// by byte. Otherwise a token with U+212A in place of K would be found as well.
-    private var known: [String: Entry] = [:]
+    private var entries: [String: Entry] = [:]
 
     init(_ tokens: Tokens) { self.tokens = tokens }
 
@@ -147,11 +148,11 @@ package final class VerifiedTokens {
     /// - Throws: 401, with the same message for every fault of the token.
     func verify(_ token: String, at now: Timestamp) throws(APIError) -> Entry {
         guard token.isASCII else { throw APIError.accessTokenIsInvalid }
-        if let verified = known[token], now.seconds < verified.expiry { return verified }
+        if let verified = entries[token], now.seconds < verified.expiry { return verified }
         let verified = try tokens.read(token)
         guard now.seconds < verified.expiry else { throw APIError.accessTokenIsInvalid }
-        if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-        known[token] = verified
+        if entries.count >= Self.maxEntries { entries.removeAll(keepingCapacity: true) }
+        entries[token] = verified
         return verified
     }
 }

@@ -42,14 +42,14 @@ extension CallContext {
 struct IdempotencyKey: Sendable {
     /// The SHA-256 of the `Idempotency-Key`.
     let key: [UInt8]
-    /// The SHA-256 of that key, method, path and body.
+    /// The SHA-256 of key, method, request target and body.
     let fingerprint: [UInt8]
     /// The status of a successful answer.
-    let status: Int
+    let successStatus: Int
 }
 
-/// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.caller` create one. It is a class, because every
-/// step of a request gets it.
+/// A signed-in person. Only `VerifiedTokens.caller` and `SocketTickets.consume` create one. It is a class, because
+/// every step of a request gets it.
 package final class Caller: Sendable {
     /// The proof of the caller's identity.
     enum Session: Sendable {
@@ -62,8 +62,7 @@ package final class Caller: Sendable {
     package let userID: UserID
     let session: Session
     package let context: CallContext
-    /// Whether the response is that of an earlier request.
-    private let replays = Atomic(false)
+    private let replayFlag = Atomic(false)
 
     fileprivate init(userID: UserID, session: Session, context: CallContext) {
         self.userID = userID
@@ -87,12 +86,12 @@ package final class Caller: Sendable {
     var now: Timestamp { context.now }
 
     /// Whether the response is that of an earlier request, which a header field says.
-    var isReplayed: Bool { replays.load(ordering: .relaxed) }
+    var isReplayed: Bool { replayFlag.load(ordering: .relaxed) }
 
-    func markReplayed() { replays.store(true, ordering: .relaxed) }
+    func markReplayed() { replayFlag.store(true, ordering: .relaxed) }
 
     /// Returns the same caller at another time, for a request that takes long.
-    func at(_ now: Timestamp) -> Caller {
+    func copy(at now: Timestamp) -> Caller {
         let context = CallContext(
             now: now, trace: context.trace, request: context.request, remote: context.remote, client: context.client,
             idempotency: context.idempotency, ifMatch: context.ifMatch)

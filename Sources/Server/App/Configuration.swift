@@ -8,7 +8,7 @@ import Postgres
 public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     public var port: UInt16 = 9_800
-    /// The server's login: a member of the role `nagz_server` and of nothing else.
+    /// The connection string of the server's login, which is a member of the role `nagz_server` and of no other role.
     public var databaseURL: String
     /// The connection string of the same login at a hot standby, which reads long pages of the feed; nil for none.
     public var standbyURL: String?
@@ -17,8 +17,9 @@ public struct Configuration: Sendable {
     /// The number of database sessions of all loops together; by default four for each loop, at most 16. Requests share
     /// sessions by pipelining; more sessions cost the database more than they bring.
     public var databaseConnections: Int
-    /// The number of descriptors that the process may open. It limits how many connections the server accepts.
-    public var descriptors: Int?
+    /// The maximum number of descriptors that the process may open, which limits how many connections the server
+    /// accepts; nil leaves it out of account.
+    public var descriptorLimit: Int?
     /// The keys of access tokens, the newest first, of 32 bytes or more each.
     public var tokenKeys: [[UInt8]]
     /// The keys that seal the audit log's bodies and sign its Merkle log. Without them entries are neither sealed nor
@@ -30,6 +31,7 @@ public struct Configuration: Sendable {
     public var checkpointFile: CheckpointFile?
     /// Whether this instance may run the background check of the audit log.
     public var runsBackgroundCheck = true
+    /// The speed of the background check.
     var checkPace = BackgroundCheck.Pace()
     /// Whether this server takes its turn at escalating nags.
     public var runsScheduler = true
@@ -71,7 +73,7 @@ public struct Configuration: Sendable {
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
     /// The collector that the spans of sampled traces are sent to; nil sends none.
-    public var traces: TraceCollector?
+    public var traceCollector: TraceCollector?
     /// The shortest duration of a statement that is logged as slow; nil logs none.
     public var slowQueryThreshold: Duration? = .milliseconds(500)
     /// The descriptor that log lines are written to: standard error.
@@ -81,12 +83,12 @@ public struct Configuration: Sendable {
     /// The path or HTTP address to which `/` leads; nil for the front page.
     public private(set) var home: String?
     var proxies = TrustedProxies.none
-    /// The memory for all responses together, in bytes.
+    /// The maximum memory for all responses together, in bytes.
     public var answerMemory = Limits().answerMemory
-    /// The memory for the responses to one address, in bytes.
+    /// The maximum memory for the responses to one address, in bytes.
     public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
-    /// The number of passwords and PINs that may wait to be hashed, for each purpose.
+    /// The maximum number of passwords and PINs that wait to be hashed, for each purpose.
     var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
@@ -101,10 +103,10 @@ public struct Configuration: Sendable {
         var limits = Limits()
         limits.answerMemory = answerMemory
         limits.answerMemoryPerAddress = answerMemoryPerAddress
-        if let descriptors {
+        if let descriptorLimit {
             // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
             let sessions = databaseConnections * (standbyURL == nil ? 1 : 2)
-            limits.fit(descriptors: descriptors, reserve: 64 + sessions + 4 * loops, loops: loops)
+            limits.fit(descriptors: descriptorLimit, reserve: 64 + sessions + 4 * loops, loops: loops)
         }
         return limits
     }

@@ -11,14 +11,14 @@ import SQL
 package enum FeatureTransaction {
     /// Runs `body` with the features' services in one transaction, which holds the lock of seeds, and commits it.
     /// - Parameters:
-    ///   - databaseURL: the URL of the database, as the owner of the schema.
+    ///   - databaseURL: the URL of the database, with the login of the schema's owner.
     ///   - auditKeyring: seals the details about people in the audit log; nil leaves them unsealed.
     ///   - cost: the cost of hashing passwords.
     package static func run(
         databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
         _ body: @Sendable @escaping (Services) async throws -> Void
     ) async throws {
-        let pool = try PasswordHashing.pool(queueLimit: 8)
+        let pool = try PasswordHashing.startPool(queueLimit: 8)
         let loop = try EventLoop(name: "nagz-seed")
         try loop.start()
         defer {
@@ -26,7 +26,7 @@ package enum FeatureTransaction {
             pool.stop()
         }
         let hashing = PasswordHashing(pool, cost: cost)
-        try await loop.task { poller in
+        try await loop.runTask { poller in
             try await run(databaseURL, auditKeyring, clock, hashing, poller, body)
         }
     }
@@ -45,7 +45,7 @@ package enum FeatureTransaction {
         defer { database.close() }
 
         _ = try await database.query("BEGIN")
-        _ = try await database.query("SELECT pg_advisory_xact_lock(\(lock))")
+        _ = try await database.query("SELECT pg_advisory_xact_lock(\(lockKey))")
         let random = SystemRandomness()
         // Tokens are for this process alone.
         try await body(
@@ -56,17 +56,18 @@ package enum FeatureTransaction {
         _ = try await database.query("COMMIT")
     }
 
-    /// The key of the advisory lock that is held while seeding, so that two do not seed at the same time.
-    private static let lock = 0x6e61_677a
+    /// The key of the advisory lock that is held while seeding, so that two processes do not seed at the same time.
+    private static let lockKey = 0x6e61_677a
 }
 
 extension Services {
     /// Marks the pending notifications of a demo family as sent, because nobody is to receive them.
-    package func endDemoDeliveries(in family: FamilyID) async throws {
-        _ = try await database.query(DeliveryStatements.endDemo(in: family, at: clock.now()))
+    package func markDemoDeliveriesAsSent(in family: FamilyID) async throws {
+        _ = try await database.query(DeliveryStatements.markDemoSent(in: family, at: clock.now()))
     }
 
     /// Records in the audit log that all entries of a family so far are a demo's.
+    /// - Parameter days: the number of days that the demo's history covers.
     package func recordDemo(days: Int, in family: FamilyID, _ context: CallContext) async throws {
         let act = Act(
             kind: .demoSeeded, basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0

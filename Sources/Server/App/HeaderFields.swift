@@ -3,7 +3,7 @@ import HTTP
 /// The header fields of this API, and those that pages of other origins may use.
 enum HeaderFields {
     static let requestID: StaticString = "X-Request-Id"
-    /// The execution's trace, in every answer of the AI operations.
+    /// The field with the execution's trace, in every response of the AI operations.
     static let traceID = "x-trace-id"
     /// The fields of a client's rate limit: requests allowed, requests left, and seconds until the next window.
     static let rateLimit = (
@@ -15,7 +15,7 @@ enum HeaderFields {
     /// The field that lists the unknown parameters of a read.
     static let ignoredParameters = "ignored-parameters"
 
-    static func cors(origins: [String]) -> CORSPolicy {
+    static func corsPolicy(origins: [String]) -> CORSPolicy {
         CORSPolicy(
             origins: Set(origins),
             allowedHeaders: [

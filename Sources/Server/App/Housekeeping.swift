@@ -10,7 +10,7 @@ import SQL
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
     private static let period = Duration.seconds(3_600)
-    /// The largest number of rows that one transaction deletes.
+    /// The largest number of rows that one transaction deletes or clears.
     static let batchSize = 500
 
     private let database: Database
@@ -18,9 +18,9 @@ final class Housekeeping {
     private let random: any Randomness
     private let log: Log
     private let counters: RetentionCounters
-    private let purge: AccountPurge
-    private let invitations: InvitationExpiry
-    private let drafts: DraftExpiry
+    private let accountPurge: AccountPurge
+    private let invitationExpiry: InvitationExpiry
+    private let draftExpiry: DraftExpiry
 
     /// - Parameter purgeDays: days from an account's deletion to its purge.
     init(
@@ -32,9 +32,9 @@ final class Housekeeping {
         self.clock = clock
         self.random = random
         self.log = log
-        purge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
-        invitations = InvitationExpiry(database: database, ledger: ledger)
-        drafts = DraftExpiry(database: database, ledger: ledger)
+        accountPurge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
+        invitationExpiry = InvitationExpiry(database: database, ledger: ledger)
+        draftExpiry = DraftExpiry(database: database, ledger: ledger)
     }
 
     /// Runs as long as this object lives and the loop runs; the first round is one period after the start.
@@ -44,7 +44,7 @@ final class Housekeeping {
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let (deleted, purged, expired, drafts) = try await round()
+                    let (deleted, purged, expired, drafts) = try await runRound()
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", deleted)
                         $0.field("purged_accounts", purged)
@@ -61,23 +61,25 @@ final class Housekeeping {
 
     /// Runs one round: deletes expired rows, purges the accounts that are due, revokes invitations that nobody
     /// answered, and marks expired drafts.
-    func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int) {
+    func runRound() async throws
+        -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int)
+    {
         let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
-        let purged = try await purge.run(SystemActor.scheduler.retyped()) {
+        let purged = try await accountPurge.run(SystemActor.scheduler.retyped()) {
             CallContext(systemActAt: clock.now(), random)
         }
-        let expired = try await invitations.run { CallContext(systemActAt: clock.now(), random) }
-        let expiredDrafts = try await drafts.run { CallContext(systemActAt: clock.now(), random) }
+        let expired = try await invitationExpiry.run { CallContext(systemActAt: clock.now(), random) }
+        let expiredDrafts = try await draftExpiry.run { CallContext(systemActAt: clock.now(), random) }
         return (deleted, purged, expired, expiredDrafts)
     }
 
     /// Applies every retention rule, and returns the number of rows that were deleted or cleared.
     @discardableResult
     static func sweep(
-        _ database: any Queries, counting rows: RetentionCounters? = nil, at now: Timestamp
+        _ database: any Queries, counting counters: RetentionCounters? = nil, at now: Timestamp
     ) async throws(PostgresError) -> Int {
-        let ended = try await Retention.run(database, batch: batchSize, at: now)
-        rows?.add(ended)
-        return ended.reduce(0) { $0 + $1.rows }
+        let rowCounts = try await Retention.run(database, batch: batchSize, at: now)
+        counters?.add(rowCounts)
+        return rowCounts.reduce(0) { $0 + $1.rows }
     }
 }

@@ -12,14 +12,14 @@ final class KeyedLimiter<Key: Hashable & Sendable> {
 
     /// - Parameters:
     ///   - poller: the poller of the loop that runs the tasks.
-    ///   - turns: counts the tasks of all loops that share it.
+    ///   - turns: the queue that counts the tasks of all loops that share it.
     ///   - timeout: the longest time for which a task may wait.
     init(_ poller: Poller, sharing turns: SharedTurnQueue<Key>, timeout: Duration = .seconds(2)) {
         (self.poller, self.turns, self.timeout) = (poller, turns, timeout)
     }
 
     /// Creates a limiter for one loop.
-    /// - Parameter queueLimit: the number of tasks that may wait in all; one key may have a quarter of that.
+    /// - Parameter queueLimit: the maximum number of waiting tasks in all; one key may have a quarter of it.
     convenience init(
         _ poller: Poller, limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024,
         timeout: Duration = .seconds(2)

@@ -9,7 +9,7 @@ import Reactor
 /// Used on one loop only.
 package final class ModelGateways {
     /// The server's gateway; nil if none is configured.
-    let server: HTTPModelProvider?
+    let serverGateway: HTTPModelProvider?
     /// The prompts for models; nil where no question is ever sent to one.
     let prompts: PromptBook?
     /// The state of models that all loops share.
@@ -30,14 +30,14 @@ package final class ModelGateways {
         let loopback = LoopbackClient(
             poller, authorities: options.authorities, tracer: calls?.tracer(of: "model gateway"))
         self.loopback = loopback
-        server = options.gateway.map { gateway in
+        serverGateway = options.gateway.map { gateway in
             // Every runtime that we know supports this style.
             .openAICompatible(
                 .serverGateway, .server, .localStandard, at: .loopback(loopback, gateway.url), model: gateway.model,
-                key: gateway.key, schemaStyle: .jsonObject, health: shared.gateway)
+                key: gateway.key, schemaStyle: .jsonObject, health: shared.gatewayHealth)
         }
         limits = options.limits
-        if let limits { server?.limits = limits }
+        if let limits { serverGateway?.limits = limits }
     }
 
     /// Ends all calls. Later ones fail.
@@ -69,7 +69,7 @@ package final class ModelGateways {
     func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 
     /// Returns whether the URL's host is a public address or resolves to one. The check sends a request without a key
-    /// over the path that later calls take, and ignores the response. A name that does not resolve counts as internal,
+    /// through the client of later calls, and ignores the response. A name that does not resolve counts as internal,
     /// so that callers cannot find out which internal names exist. A host that does not respond counts as public,
     /// because every later connection is checked too.
     func isPublic(_ url: ThirdPartyURL) async throws -> Bool {

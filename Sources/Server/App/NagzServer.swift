@@ -34,18 +34,18 @@ public final class NagzServer: Sendable {
             loopParts.append(part)
         }
         self.loopParts = loopParts
-        jobs = try await parts.jobs(loops)
+        jobs = try await parts.makeJobs(loops)
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(
             applications, on: loops, limits: configuration.httpLimits, answerMemory: parts.answerMemory,
             observer: RequestMonitor(telemetry: parts.telemetry, log: parts.log, clock: clock),
-            samplesTraces: configuration.traces != nil)
+            samplesTraces: configuration.traceCollector != nil)
         metrics = HTTPServer(
             [try MetricsListener.application(parts.telemetry, parts.checkpointStatus, clock)],
             on: Array(loops.prefix(1)), limits: MetricsListener.limits)
     }
 
-    /// Starts to serve, and to keep the audit log.
+    /// Starts to serve requests, and starts the jobs.
     /// - Returns: the port, which the kernel chose when 0 was given.
     public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         let port = try await http.listen(on: host, port: port)
@@ -80,7 +80,7 @@ public final class NagzServer: Sendable {
 
     private func closeSockets() async {
         for (loop, part) in zip(loops, loopParts) {
-            try? await loop.task { _ in await part.value.sockets.drain() }
+            try? await loop.runTask { _ in await part.value.sockets.drain() }
         }
     }
 

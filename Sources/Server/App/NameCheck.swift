@@ -2,7 +2,7 @@ import Contract
 import HTTP
 
 /// Reads the parameters and the body of a request, and handles names that the operation does not know. Reads ignore
-/// unknown parameters and list them in a response header; writes refuse them; bodies may have other members. With
+/// unknown parameters and list them in a response header; writes refuse them; bodies may have unknown members. With
 /// `Prefer: handling=strict` (RFC 7240) every unknown name is refused.
 final class NameCheck {
     /// The names of the parameters that each operation reads, by the operation's id.
@@ -16,22 +16,23 @@ final class NameCheck {
         let known = knownParameters[operation.id] ?? []
         if !isStrict, query.allSatisfy({ known.contains($0.name) }) {
             return try (
-                endpoint.parameters(ParameterReader(path: path, query: query)), endpoint.body(request.body.span)
+                endpoint.decodeParameters(ParameterReader(path: path, query: query)),
+                endpoint.decodeBody(request.body.span)
             )
         }
-        let names = KnownNames()
-        let read = try endpoint.parameters(ParameterReader(path: path, query: query, names: names))
-        knownParameters[operation.id] = known.union(names.known)
-        if let first = names.unknown.first {
+        let parameterNames = KnownNames()
+        let parameters = try endpoint.decodeParameters(ParameterReader(path: path, query: query, names: parameterNames))
+        knownParameters[operation.id] = known.union(parameterNames.known)
+        if let first = parameterNames.unknown.first {
             guard operation.method == .get, !isStrict else { throw first.refusal }
-            let ignored = names.unknown.prefix(10).map(\.safeName).joined(separator: ", ")
+            let ignored = parameterNames.unknown.prefix(10).map(\.safeName).joined(separator: ", ")
             fields.insert(HeaderField(HeaderFields.ignoredParameters, ignored), at: 0)
         }
-        guard isStrict else { return try (read, endpoint.body(request.body.span)) }
-        let members = KnownNames()
-        let body = try members.recordBody { () throws(APIError) in try endpoint.body(request.body.span) }
-        if let first = members.unknown.first { throw first.refusal }
-        return (read, body)
+        guard isStrict else { return try (parameters, endpoint.decodeBody(request.body.span)) }
+        let memberNames = KnownNames()
+        let body = try memberNames.recordBody { () throws(APIError) in try endpoint.decodeBody(request.body.span) }
+        if let first = memberNames.unknown.first { throw first.refusal }
+        return (parameters, body)
     }
 
     private static func isStrict(_ request: Request) -> Bool {

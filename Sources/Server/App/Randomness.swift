@@ -11,23 +11,23 @@ public protocol Randomness: Sendable {
 /// and nonces of several acts cost one system call. Each byte is used once and then wiped.
 public final class SystemRandomness: Randomness {
     private static let bufferSize = 512
-    private let pool = Locked([UInt8]())
+    private let buffer = Locked([UInt8]())
 
     public init() {}
 
     public func bytes(_ count: Int) -> [UInt8] {
-        guard count <= Self.bufferSize / 4 else { return Self.fresh(count) }
-        return pool.withLock { pool in
-            if pool.count < count { pool = Self.fresh(Self.bufferSize) }
-            let rest = pool.count - count
-            let bytes = Array(pool[rest...])
-            for index in rest..<pool.count { pool[index] = 0 }
-            pool.removeLast(count)
+        guard count <= Self.bufferSize / 4 else { return Self.freshBytes(count) }
+        return buffer.withLock { buffer in
+            if buffer.count < count { buffer = Self.freshBytes(Self.bufferSize) }
+            let start = buffer.count - count
+            let bytes = Array(buffer[start...])
+            for index in start..<buffer.count { buffer[index] = 0 }
+            buffer.removeLast(count)
             return bytes
         }
     }
 
-    private static func fresh(_ count: Int) -> [UInt8] {
+    private static func freshBytes(_ count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(addingCapacity: count) { output in
             output.withUnsafeMutableBufferPointer { memory, initialized in

@@ -19,7 +19,7 @@ public final class RateLimiter: Sendable {
         let limit: Int
         let remaining: Int
         /// The number of seconds until the next window.
-        let reset: Int
+        let secondsToReset: Int
         let isAllowed: Bool
     }
 
@@ -27,7 +27,7 @@ public final class RateLimiter: Sendable {
         let subject: Subject
         let tier: Operation.RateTier
 
-        /// The key of an address's site; for other subjects the same key.
+        /// The key of the network's site (`RemoteAddress.Network.site`); for a person the same key.
         var site: Key {
             guard case .network(let network?) = subject else { return self }
             return Key(subject: .network(network.site), tier: tier)
@@ -38,7 +38,7 @@ public final class RateLimiter: Sendable {
         let windows = Locked(RateWindows<Key>(limit: RateLimiter.subjectsPerShard))
     }
 
-    /// The number of subjects that each of the 16 shards counts at the same time.
+    /// The maximum number of subjects that each of the 16 shards counts at the same time.
     static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
     /// Whether requests over the limit are refused. Load tests only count them.
@@ -46,23 +46,23 @@ public final class RateLimiter: Sendable {
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
 
-    /// Counts a request. Returns nil for a tier that is not limited.
+    /// Counts a request, and returns the subject's quota after it; nil for a tier that is not limited.
     func consume(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
-        let ownCount: Int? = shard(of: key).windows.withLock { windows in
+        let subjectCount: Int? = shard(of: key).windows.withLock { windows in
             // When the shard is full, new addresses of a site are counted together.
             if key.site != key, windows.count(key, in: minute) == nil, windows.isFull(minute) { return nil }
             return windows.increment(key, in: minute)
         }
-        let count = ownCount ?? shard(of: key.site).windows.withLock { $0.increment(key.site, in: minute) }
+        let count = subjectCount ?? shard(of: key.site).windows.withLock { $0.increment(key.site, in: minute) }
         return Quota(
-            limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
-            isAllowed: count <= limit || !isEnforced)
+            limit: limit, remaining: max(0, limit - count),
+            secondsToReset: Int((minute + 1) * 60 - now.seconds), isAllowed: count <= limit || !isEnforced)
     }
 
-    /// Refunds a request that belongs to another subject.
+    /// Refunds a request that is counted for another subject instead.
     func refund(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
         let key = Key(subject: subject, tier: tier)
         shard(of: key).windows.withLock { $0.decrement(key, in: floorDivide(now.seconds, 60)) }
@@ -70,7 +70,7 @@ public final class RateLimiter: Sendable {
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
-    /// Returns the number of requests allowed in a minute; nil for a tier that is not limited.
+    /// Returns the maximum number of requests in a minute; nil for a tier that is not limited.
     static func limit(of tier: Operation.RateTier) -> Int? {
         switch tier {
         case .read: 300

@@ -1,4 +1,4 @@
-/// Counts a bounded number of keys in windows of equal length. A pure value.
+/// Counts events by key in windows of equal length, for a bounded number of keys. A pure value.
 ///
 /// When it is full, expired windows are removed first. If it is still full, the key with the smallest count among a few
 /// is evicted. So a key with a high count is not evicted by many keys with low ones.
@@ -27,44 +27,45 @@ struct RateWindows<Key: Hashable> {
     }
 
     var keyCount: Int { windows.count }
-    /// Returns whether a new key would evict another one in the window of that number.
-    mutating func isFull(_ number: Int64) -> Bool {
+
+    /// Returns whether a new key would evict another one in the window.
+    mutating func isFull(_ windowNumber: Int64) -> Bool {
         guard windows.count >= limit else { return false }
-        sweep(number)
+        sweep(windowNumber)
         return windows.count >= limit
     }
 
     /// Returns a key's count in a window; nil for a key without one.
-    func count(_ key: Key, in number: Int64) -> Int? {
-        windows[key].flatMap { $0.number == number ? $0.count : nil }
+    func count(_ key: Key, in windowNumber: Int64) -> Int? {
+        windows[key].flatMap { $0.number == windowNumber ? $0.count : nil }
     }
 
     /// Counts a key once more.
-    /// - Returns: its count in the window of that number.
-    mutating func increment(_ key: Key, in number: Int64) -> Int {
+    /// - Returns: its count in the window.
+    mutating func increment(_ key: Key, in windowNumber: Int64) -> Int {
         if var window = windows[key] {
-            if window.number != number { (window.number, window.count) = (number, 0) }
+            if window.number != windowNumber { (window.number, window.count) = (windowNumber, 0) }
             window.count += 1
             windows[key] = window
             return window.count
         }
-        let slot = isFull(number) ? evictKey(number) : ring.count
+        let slot = isFull(windowNumber) ? evictKey(windowNumber) : ring.count
         if slot == ring.count { ring.append(key) } else { ring[slot] = key }
-        windows[key] = Window(number: number, count: 1, slot: slot)
+        windows[key] = Window(number: windowNumber, count: 1, slot: slot)
         return 1
     }
 
-    /// Decrements a key's count in the window of that number.
-    mutating func decrement(_ key: Key, in number: Int64) {
-        guard let window = windows[key], window.number == number, window.count > 0 else { return }
+    /// Decrements a key's count in the window.
+    mutating func decrement(_ key: Key, in windowNumber: Int64) {
+        guard let window = windows[key], window.number == windowNumber, window.count > 0 else { return }
         windows[key]?.count -= 1
     }
 
     /// Removes expired windows, at most once a window, because it reads all of them.
-    private mutating func sweep(_ number: Int64) {
-        guard lastSweptWindow != number else { return }
-        lastSweptWindow = number
-        let current = windows.filter { $0.value.number == number }
+    private mutating func sweep(_ windowNumber: Int64) {
+        guard lastSweptWindow != windowNumber else { return }
+        lastSweptWindow = windowNumber
+        let current = windows.filter { $0.value.number == windowNumber }
         ring.removeAll(keepingCapacity: true)
         windows.removeAll(keepingCapacity: true)
         for (key, window) in current {
@@ -76,16 +77,16 @@ struct RateWindows<Key: Hashable> {
 
     /// Evicts the key with the smallest count among the next few.
     /// - Returns: its slot.
-    private mutating func evictKey(_ number: Int64) -> Int {
+    private mutating func evictKey(_ windowNumber: Int64) -> Int {
         var smallest = nextCandidate
         for offset in 0..<min(Self.candidateCount, ring.count) {
             let slot = (nextCandidate + offset) % ring.count
-            if weight(slot, number) < weight(smallest, number) { smallest = slot }
+            if weight(slot, windowNumber) < weight(smallest, windowNumber) { smallest = slot }
         }
         nextCandidate = (nextCandidate + Self.candidateCount) % ring.count
         windows[ring[smallest]] = nil
         return smallest
     }
 
-    private func weight(_ slot: Int, _ number: Int64) -> Int { count(ring[slot], in: number) ?? 0 }
+    private func weight(_ slot: Int, _ windowNumber: Int64) -> Int { count(ring[slot], in: windowNumber) ?? 0 }
 }

@@ -4,7 +4,7 @@ import SQL
 
 /// A rule of retention: the time for which one kind of data is kept, and the statements that delete or clear it.
 struct RetentionRule: Sendable {
-    /// The name of the table, or, if its rows are kept and only a part of each is erased, of that part, such as
+    /// The name of the table. If the rows stay and only a part of each is erased, it is the name of that part, such as
     /// `nag_words`.
     let name: String
     let period: Timestamp.Span
@@ -32,7 +32,9 @@ struct RetentionRule: Sendable {
         self.end = end
     }
 
-    func moment(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
+    /// Returns the time to give to the statements: for a technical rule `now`, for any other the time before which rows
+    /// are due.
+    func cutoff(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
 }
 
 /// The rules for all data that is kept for a limited time.
@@ -75,28 +77,29 @@ enum Retention {
     static func run(
         _ database: any Queries, batch: Int, at now: Timestamp
     ) async throws(PostgresError) -> [(name: String, rows: Int)] {
-        var ended: [(name: String, rows: Int)] = []
+        var rowCounts: [(name: String, rows: Int)] = []
         for rule in rules {
             var (rows, count) = (0, batch)
             while count == batch {
-                count = try await database.query(rule.end(batch, rule.moment(at: now))).affectedRows
+                count = try await database.query(rule.end(batch, rule.cutoff(at: now))).affectedRows
                 rows += count
             }
-            ended.append((rule.name, rows))
+            rowCounts.append((rule.name, rows))
         }
-        return ended
+        return rowCounts
     }
 
-    /// Counts what is due, and changes nothing.
-    static func dueCounts(_ database: any Queries, at now: Timestamp) async throws -> [(rule: RetentionRule, rows: Int)]
-    {
-        var found: [(rule: RetentionRule, rows: Int)] = []
+    /// Counts what is due, and changes nothing. Technical rules are left out.
+    static func countDueRows(
+        _ database: any Queries, at now: Timestamp
+    ) async throws -> [(rule: RetentionRule, rows: Int)] {
+        var dueCounts: [(rule: RetentionRule, rows: Int)] = []
         for rule in rules {
             guard let due = rule.due else { continue }
-            let row = try await database.query(due(rule.moment(at: now))).onlyRow()
-            found.append((rule, try row["count"]))
+            let row = try await database.query(due(rule.cutoff(at: now))).onlyRow()
+            dueCounts.append((rule, try row["count"]))
         }
-        return found
+        return dueCounts
     }
 }
 
@@ -107,7 +110,7 @@ public enum RetentionCommand {
         public let name: String
         public let days: Int
         /// The number of rows that are due.
-        public let due: Int
+        public let dueRows: Int
     }
 
     /// Counts what is due, and deletes or clears it unless this is a dry run.
@@ -116,8 +119,8 @@ public enum RetentionCommand {
     ) async throws -> [Line] {
         try await Schema.withDatabase(databaseURL) { database in
             let now = clock.now()
-            let lines = try await Retention.dueCounts(database, at: now).map { rule, rows in
-                Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), due: rows)
+            let lines = try await Retention.countDueRows(database, at: now).map { rule, rows in
+                Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), dueRows: rows)
             }
             if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batchSize, at: now) }
             return lines

@@ -15,7 +15,7 @@ final class RouteTable {
     private let services: Services
     private let limiter: RateLimiter
     private let log: Log
-    private let names = NameCheck()
+    private let nameCheck = NameCheck()
 
     init(services: Services, limiter: RateLimiter, log: Log) {
         self.services = services
@@ -30,8 +30,8 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(context, call(endpoint, request, &fields)).content
+            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
+            return try await handler(context, makeCall(endpoint, request, &fields)).content
         }
     }
 
@@ -43,9 +43,9 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .network(context.remote), context, &fields)
+            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
             let caller = try? services.verifiedTokens.caller(try Self.bearerToken(request), context)
-            return try await handler(caller, context, call(endpoint, request, &fields)).content
+            return try await handler(caller, context, makeCall(endpoint, request, &fields)).content
         }
     }
 
@@ -100,8 +100,8 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(context, call(endpoint, request, &fields))
+            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
+            return try await handler(context, makeCall(endpoint, request, &fields))
         }
     }
 
@@ -148,7 +148,7 @@ final class RouteTable {
                 }))
     }
 
-    private func call<Parameters, Body, Answer>(
+    private func makeCall<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ fields: inout [HeaderField]
     ) throws -> Call<Parameters, Body> {
         try Self.requireReadable(request, Body.form)
@@ -158,7 +158,7 @@ final class RouteTable {
         }
         var query: [ParameterReader.Pair] = []
         for pair in request.query { query.append((pair.name, pair.value)) }
-        let (parameters, body) = try names.read(endpoint, request, path: path, query: query, &fields)
+        let (parameters, body) = try nameCheck.read(endpoint, request, path: path, query: query, &fields)
         return Call(parameters, body)
     }
 
@@ -166,7 +166,7 @@ final class RouteTable {
     /// - Throws: 415 for a body that is encoded, or is not of the operation's media type.
     private static func requireReadable(_ request: Request, _ form: ContentForm) throws(APIError) {
         guard form != .nothing, !request.body.isEmpty else { return }
-        if let coding = request.headers["content-encoding"], coding.lowercased() != "identity" {
+        if let codingName = request.headers["content-encoding"], codingName.lowercased() != "identity" {
             throw APIError.bodyIsEncoded
         }
         if form == .json, let type = request.headers["content-type"], !isJSON(type) {
@@ -190,7 +190,7 @@ final class RouteTable {
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
             let call: Call<Parameters, Body>
-            do { call = try self.call(endpoint, request, &fields) } catch  where isTraced {
+            do { call = try makeCall(endpoint, request, &fields) } catch  where isTraced {
                 guard let trace = endpoint.clientTrace(in: request) else { throw error }
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
                 caller = caller.traced(by: trace)
@@ -240,10 +240,10 @@ final class RouteTable {
         do {
             caller = try services.verifiedTokens.caller(try Self.bearerToken(request), context)
         } catch {
-            try limit(operation, .network(context.remote), context, &fields)
+            try enforceLimit(operation, .network(context.remote), context, &fields)
             throw error
         }
-        try limit(operation, .user(caller.userID), context, &fields)
+        try enforceLimit(operation, .user(caller.userID), context, &fields)
         return caller
     }
 
@@ -254,18 +254,20 @@ final class RouteTable {
     ) throws(APIError) {
         limiter.refund(.user(caller.userID), operation.tier, at: caller.now)
         fields = []
-        try limit(operation, .network(caller.context.remote), caller.context, &fields)
+        try enforceLimit(operation, .network(caller.context.remote), caller.context, &fields)
     }
 
-    private func limit(
+    /// Counts the request, and adds the `X-RateLimit-*` fields.
+    /// - Throws: 429 when the subject has used up its quota.
+    private func enforceLimit(
         _ operation: Operation, _ subject: RateLimiter.Subject, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) {
         guard let quota = limiter.consume(subject, operation.tier, at: context.now) else { return }
         fields.reserveCapacity(4)
         fields.append(HeaderField(HeaderFields.rateLimit.limit, String(quota.limit)))
         fields.append(HeaderField(HeaderFields.rateLimit.remaining, String(quota.remaining)))
-        fields.append(HeaderField(HeaderFields.rateLimit.reset, String(quota.reset)))
-        guard quota.isAllowed else { throw APIError.tooManyRequests(retryAfter: quota.reset) }
+        fields.append(HeaderField(HeaderFields.rateLimit.reset, String(quota.secondsToReset)))
+        guard quota.isAllowed else { throw APIError.tooManyRequests(retryAfter: quota.secondsToReset) }
     }
 
     private static func bearerToken(_ request: Request) throws(APIError) -> String? {
@@ -342,8 +344,8 @@ extension CallContext {
 }
 
 extension IdempotencyKey {
-    /// Reads the `Idempotency-Key` of a request and its fingerprint; nil without the field, for a `GET`, and for an
-    /// operation that needs no token.
+    /// Reads the `Idempotency-Key` of a request, and computes the request's fingerprint. Nil without the field, for a
+    /// `GET`, and for an operation that needs no token.
     /// - Throws: 422 unless the key is 1 to 255 visible ASCII characters.
     fileprivate init?(_ request: Request, _ operation: Operation) throws(APIError) {
         guard operation.access == .bearer, operation.method != .get, let key = request.headers["idempotency-key"] else {
@@ -355,7 +357,7 @@ extension IdempotencyKey {
         let head = "\(key) \(operation.method.rawValue) \(request.head.rawTarget)\n"
         self.init(
             key: sha256(Array(key.utf8)), fingerprint: sha256(Array(head.utf8) + request.body),
-            status: operation.successStatus)
+            successStatus: operation.successStatus)
     }
 }
 

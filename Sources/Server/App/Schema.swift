@@ -6,9 +6,9 @@ import Reactor
 public enum Schema {
     /// The error of a server whose database lacks migrations.
     public struct MigrationsPending: Error, CustomStringConvertible {
-        public let migrations: Int
+        public let count: Int
         public var description: String {
-            "the database lacks \(migrations) migration\(migrations == 1 ? "" : "s"): run nagz migrate first"
+            "the database lacks \(count) migration\(count == 1 ? "" : "s"): run nagz migrate first"
         }
     }
 
@@ -16,7 +16,7 @@ public enum Schema {
     /// would do.
     /// - Parameters:
     ///   - databaseURL: the schema owner's.
-    ///   - restored: called with each part that was missing although its migration was applied.
+    ///   - restored: called with the role or the grants if they were missing, and with the rights that PUBLIC had.
     /// - Returns: the number of pending migrations.
     @discardableResult
     public static func migrate(
@@ -55,7 +55,7 @@ public enum Schema {
     /// Runs `body` with one database session on a loop of its own.
     /// - Parameters:
     ///   - settings: session settings, such as `statement_timeout`.
-    ///   - defaults: keywords of libpq, for what the URL does not say.
+    ///   - defaults: keywords of libpq with their values, for what the URL leaves open.
     public static func withDatabase<Value: Sendable>(
         _ url: String, settings: [(name: String, value: String)] = [],
         defaults: [(keyword: String, value: String)] = [],
@@ -65,7 +65,7 @@ public enum Schema {
         let loop = try EventLoop(name: "nagz-tool")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             var limits = Database.Limits()
             limits.connections = 1
             limits.requestTimeout = .seconds(60)

@@ -21,7 +21,7 @@ struct SchemaRequirements: Sendable {
     /// - Throws: `Schema.MigrationsPending` or `Migrator.MigrationError`.
     func checkMigrations(_ queries: any Queries) async throws {
         let pending = try await migrator.pendingMigrations(queries).count
-        guard pending == 0 else { throw Schema.MigrationsPending(migrations: pending) }
+        guard pending == 0 else { throw Schema.MigrationsPending(count: pending) }
     }
 
     /// Checks that the session's login has the privileges that the migrations grant, and no others. The migrations MUST

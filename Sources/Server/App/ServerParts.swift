@@ -17,7 +17,7 @@ struct ServerParts: Sendable {
     /// The memory for answers, shared by the handlers and connections of all loops.
     let answerMemory: MemoryBudget
     /// The limiter of the exports of all loops.
-    let exports: ExportLimiter
+    let exportLimiter: ExportLimiter
     private let tokens: Tokens
     private let hashing: PasswordHashing
     private let heuristics: Heuristics
@@ -29,7 +29,7 @@ struct ServerParts: Sendable {
     private let realtimeExchange: RealtimeExchange
     private let counts = ProductCounts()
     private let sharedModels = SharedModels()
-    private let slow: SlowStatements?
+    private let slowStatements: SlowStatements?
 
     init(
         _ configuration: Configuration, _ loops: [EventLoop], _ clock: any WallClock, _ random: any Randomness,
@@ -38,7 +38,7 @@ struct ServerParts: Sendable {
         (self.configuration, self.clock, self.random) = (configuration, clock, random)
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         self.log = log
-        hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
+        hashingPool = try PasswordHashing.startPool(queueLimit: configuration.hashingQueueLimit)
         picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimit: 16)
         filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
         hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
@@ -48,13 +48,13 @@ struct ServerParts: Sendable {
         prompts = try configuration.models.prompts ?? PromptBook.english()
         limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
         telemetry = Telemetry(
-            loops: configuration.loops, exportsSpans: configuration.traces != nil,
+            loops: configuration.loops, exportsSpans: configuration.traceCollector != nil,
             standby: configuration.standbyURL.map { _ in StandbyUse(log) })
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
-        slow = configuration.slowQueryThreshold.map(slowQueries.observer) ?? slowStatements
+        self.slowStatements = configuration.slowQueryThreshold.map(slowQueries.observer) ?? slowStatements
         realtimeExchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         answerMemory = configuration.httpLimits.answerBudget
-        exports = ExportLimiter(configuration.httpLimits)
+        exportLimiter = ExportLimiter(configuration.httpLimits)
         checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
     }
 
@@ -66,28 +66,28 @@ struct ServerParts: Sendable {
         log.stop()
     }
 
-    private func database(
+    private func makeDatabase(
         _ limits: Database.Limits, settings: [(name: String, value: String)] = [], _ poller: Poller
     ) throws -> Database {
         let options = try ConnectionOptions(
             url: configuration.databaseURL, settings: Configuration.databaseSessionSettings + settings)
-        return Database(options, limits: limits, slowStatements: slow, poller: poller)
+        return Database(options, limits: limits, slowStatements: slowStatements, poller: poller)
     }
 
     // MARK: Loops
 
-    /// Creates the application of one loop and the loop's other parts, and starts these.
+    /// Creates the application of one loop and the loop's other parts, and starts the other parts.
     func makeLoopParts(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopParts>) {
-        let database = try database(Database.Limits(connections: configuration.connectionsPerLoop), poller)
+        let database = try makeDatabase(Database.Limits(connections: configuration.connectionsPerLoop), poller)
         database.open()
-        let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
+        let standby = try configuration.standby(telemetry.standby, slowStatements: slowStatements, poller)
         standby?.open()
         let models = ModelGateways(
             configuration.models, prompts: prompts, shared: sharedModels,
             calls: CallTracer(random, clock, exportingTo: telemetry.spans), poller)
         let mailer = configuration.mail.map { Mailer($0, clock, random, log, poller) }
-        let texts = TextMessenger(configuration.deliveries, clock, random, log, poller)
-        let services = services(database, models, standby, mailer, texts)
+        let textMessenger = TextMessenger(configuration.deliveries, clock, random, log, poller)
+        let services = makeServices(database, models, standby, mailer, textMessenger)
         let sockets = LoopSockets(
             realtimeExchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
         let application = try makeApplication(services, sockets)
@@ -100,7 +100,7 @@ struct ServerParts: Sendable {
                 ? Housekeeping(
                     database: database, ledger: services.ledger, clock: clock, random: random, log: log,
                     counters: telemetry.retention, purgeDays: configuration.purgeDays) : nil,
-            sockets: sockets, models: models, mailer: mailer, texts: texts)
+            sockets: sockets, models: models, mailer: mailer, textMessenger: textMessenger)
         loopParts.loopMonitor.start()
         loopParts.databaseMonitor?.start()
         loopParts.housekeeping?.start()
@@ -114,7 +114,7 @@ struct ServerParts: Sendable {
             realtime: RealtimeRoute(services, sockets, limiter, log),
             parties: ThirdPartyRecipients(configuration), home: configuration.home)
         return Application(
-            router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
+            router: try Router(routes.routes), cors: HeaderFields.corsPolicy(origins: configuration.corsOrigins),
             proxies: configuration.proxies, requestIDField: HeaderFields.requestID,
             refusal: { status, reason, id in
                 RouteTable.errorResponse(APIError(status: Int(status.rawValue), reason: reason), id.description)
@@ -124,19 +124,19 @@ struct ServerParts: Sendable {
     // MARK: Jobs
 
     /// Creates the jobs of this instance, in the order in which they are started and ended.
-    func jobs(_ loops: [EventLoop]) async throws -> [RunningJob] {
+    func makeJobs(_ loops: [EventLoop]) async throws -> [RunningJob] {
         guard let loop = loops.first else { return [] }
         let keys = configuration.auditKeyring
-        var jobs = [try await RunningJob(on: loop, realtime)]
-        if configuration.runsDeliveries { jobs.append(try await RunningJob("nagz-deliveries", deliveries)) }
+        var jobs = [try await RunningJob(on: loop, makeRealtimeHub)]
+        if configuration.runsDeliveries { jobs.append(try await RunningJob("nagz-deliveries", makeDeliveryWorker)) }
         if configuration.runsBackgroundCheck, let keys {
-            jobs.append(try await RunningJob("nagz-check") { try check(keys, $0) })
+            jobs.append(try await RunningJob("nagz-check") { try makeBackgroundCheck(keys, $0) })
         }
-        if configuration.runsScheduler { jobs.append(try await RunningJob(on: loop, scheduler)) }
+        if configuration.runsScheduler { jobs.append(try await RunningJob(on: loop, makeScheduler)) }
         if configuration.runsSequencer, let keys {
-            jobs.append(try await RunningJob(on: loop) { try sequencer(keys, $0) })
+            jobs.append(try await RunningJob(on: loop) { try makeSequencer(keys, $0) })
         }
-        if let collector = configuration.traces, let spans = telemetry.spans {
+        if let collector = configuration.traceCollector, let spans = telemetry.spans {
             let instance = hexadecimal(random.bytes(16))
             jobs.append(
                 try await RunningJob("nagz-traces") { poller in
@@ -146,8 +146,8 @@ struct ServerParts: Sendable {
         return jobs
     }
 
-    private func realtime(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
-        let database = try database(RealtimeHub.limits, poller)
+    private func makeRealtimeHub(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try makeDatabase(RealtimeHub.limits, poller)
         let options = try ConnectionOptions(
             url: configuration.databaseURL, settings: Configuration.databaseSessionSettings)
         let hub = RealtimeHub(
@@ -155,49 +155,49 @@ struct ServerParts: Sendable {
         return (hub, database)
     }
 
-    private func deliveries(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
-        let database = try database(DeliveryWorker.limits, poller)
+    private func makeDeliveryWorker(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try makeDatabase(DeliveryWorker.limits, poller)
         let worker = DeliveryWorker(
-            services(database), configuration.deliveries, figures: telemetry.deliveries, spans: telemetry.spans,
+            makeServices(database), configuration.deliveries, figures: telemetry.deliveries, spans: telemetry.spans,
             log: log)
         return (worker, database)
     }
 
-    private func check(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
-        let database = try database(
+    private func makeBackgroundCheck(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try makeDatabase(
             BackgroundCheck.limits, settings: [(name: "statement_timeout", value: "60000")], poller)
         let check = BackgroundCheck(
-            database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.pass, log: log,
+            database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.passStatus, log: log,
             pace: configuration.checkPace)
         return (check, database)
     }
 
-    private func scheduler(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
-        let database = try database(Scheduler.limits, poller)
-        return (Scheduler(services(database), status: telemetry.scheduler, log: log), database)
+    private func makeScheduler(_ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try makeDatabase(Scheduler.limits, poller)
+        return (Scheduler(makeServices(database), status: telemetry.scheduler, log: log), database)
     }
 
-    private func sequencer(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
-        let database = try database(Sequencer.limits, poller)
+    private func makeSequencer(_ keys: AuditKeyring, _ poller: Poller) throws -> (any BackgroundJob, Database?) {
+        let database = try makeDatabase(Sequencer.limits, poller)
         let sequencer = Sequencer(
-            database: database, keys: keys, clock: clock, head: checkpointStatus, log: log,
+            database: database, keys: keys, clock: clock, status: checkpointStatus, log: log,
             memory: CheckpointMemory(configuration.checkpointFile, pool: filePool))
         return (sequencer, database)
     }
 
     /// Creates the services of requests or of a job. A job asks no models, reads no standby and sends no messages about
     /// accounts.
-    private func services(
+    private func makeServices(
         _ database: Database, _ models: ModelGateways? = nil, _ standby: Standby? = nil, _ mailer: Mailer? = nil,
-        _ texts: TextMessenger? = nil
+        _ textMessenger: TextMessenger? = nil
     ) -> Services {
         Services(
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
             heuristics: heuristics, auditKeyring: configuration.auditKeyring, checkpointStatus: checkpointStatus,
-            answerMemory: answerMemory, exports: exports, escalationPlan: configuration.escalationPlan,
+            answerMemory: answerMemory, exportLimiter: exportLimiter, escalationPlan: configuration.escalationPlan,
             changes: realtimeExchange.changes, picturePool: picturePool,
             models: models ?? ModelGateways(ModelOptions(), database.poller), standby: standby, mailer: mailer,
-            texts: texts, webPushKey: configuration.deliveries.webPush?.publicKey)
+            textMessenger: textMessenger, webPushKey: configuration.deliveries.webPush?.publicKey)
     }
 }
 
@@ -213,12 +213,12 @@ struct LoopParts {
     let sockets: LoopSockets
     let models: ModelGateways
     let mailer: Mailer?
-    let texts: TextMessenger?
+    let textMessenger: TextMessenger?
 
     func close() {
         models.close()
         mailer?.close()
-        texts?.close()
+        textMessenger?.close()
         standby?.close()
         database.close()
     }

@@ -31,13 +31,13 @@ package final class Services {
     /// large answer.
     let answerMemory: MemoryBudget
     /// The limiter of exports, shared by all loops.
-    let exports: ExportLimiter
+    let exportLimiter: ExportLimiter
     /// The models that questions can be sent to.
     package let models: ModelGateways
     /// The sender of mails about accounts; nil where the operator has not configured any.
     let mailer: Mailer?
     /// The sender of codes by text message; nil where the operator has not configured a gateway for them.
-    let texts: TextMessenger?
+    let textMessenger: TextMessenger?
     /// The public key that browsers subscribe with; nil where they get no messages.
     let webPushKey: String?
     /// The limiter of costly reads: one at a time for each person, two on this loop.
@@ -46,14 +46,14 @@ package final class Services {
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring?, checkpointStatus: CheckpointStatus,
-        answerMemory: MemoryBudget, exports: ExportLimiter, escalationPlan: EscalationPlan, changes: ChangedFamilies?,
-        picturePool: BlockingPool?, models: ModelGateways, standby: Standby?, mailer: Mailer?, texts: TextMessenger?,
-        webPushKey: String?
+        answerMemory: MemoryBudget, exportLimiter: ExportLimiter, escalationPlan: EscalationPlan,
+        changes: ChangedFamilies?, picturePool: BlockingPool?, models: ModelGateways, standby: Standby?,
+        mailer: Mailer?, textMessenger: TextMessenger?, webPushKey: String?
     ) {
         self.database = database
         self.standby = standby
         self.mailer = mailer
-        self.texts = texts
+        self.textMessenger = textMessenger
         self.webPushKey = webPushKey
         self.clock = clock
         self.random = random
@@ -67,7 +67,7 @@ package final class Services {
         costlyReadLimiter = KeyedLimiter(
             database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory
-        self.exports = exports
+        self.exportLimiter = exportLimiter
         sealing = Sealing(auditKeyring, random: random)
         self.auditKeyring = auditKeyring
         self.escalationPlan = escalationPlan
@@ -87,8 +87,8 @@ package final class Services {
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring,
             checkpointStatus: CheckpointStatus(isOn: false), answerMemory: Limits().answerBudget,
-            exports: ExportLimiter(Limits()), escalationPlan: escalationPlan, changes: nil, picturePool: nil,
-            models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, texts: nil,
+            exportLimiter: ExportLimiter(Limits()), escalationPlan: escalationPlan, changes: nil, picturePool: nil,
+            models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, textMessenger: nil,
             webPushKey: nil)
     }
 }

@@ -12,9 +12,9 @@ final class SharedTurnQueue<Key: Hashable & Sendable>: Sendable {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - limit: the number of tasks that may run in all.
-    ///   - limitPerKey: the number of tasks that may run for each key.
-    ///   - queueLimit: the number of tasks that may wait in all; one key may have a quarter of that.
+    ///   - limit: the maximum number of running tasks in all.
+    ///   - limitPerKey: the maximum number of running tasks for each key.
+    ///   - queueLimit: the maximum number of waiting tasks in all; one key may have a quarter of it.
     init(limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024) {
         state = Mutex(State(turns: TurnQueue(limit: limit, limitPerKey: limitPerKey, queueLimit: queueLimit)))
     }

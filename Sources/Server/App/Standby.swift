@@ -6,12 +6,12 @@ import SQL
 ///
 /// When it does not answer within two seconds, the primary answers. Lost sessions are opened again in the background.
 package final class Standby {
-    /// The default that selects a standby where the connection string names several hosts.
-    static let defaults = [(keyword: "target_session_attrs", value: "standby")]
+    /// The default of the connection, which selects a standby where the connection string names several hosts.
+    static let connectionDefaults = [(keyword: "target_session_attrs", value: "standby")]
 
     private let options: ConnectionOptions
     private let limits: Database.Limits
-    private let slow: SlowStatements?
+    private let slowStatements: SlowStatements?
     private let poller: Poller
     private let use: StandbyUse
     private var database: Database
@@ -21,18 +21,18 @@ package final class Standby {
     ///   - connections: the number of sessions of this loop.
     /// - Throws: `PostgresError.unavailable` if the connection string is malformed.
     init(
-        url: String, connections: Int, _ use: StandbyUse, slow: SlowStatements? = nil, poller: Poller
+        url: String, connections: Int, _ use: StandbyUse, slowStatements: SlowStatements? = nil, poller: Poller
     ) throws(PostgresError) {
         options = try ConnectionOptions(
             url: url, settings: Configuration.databaseSessionSettings + [(name: "statement_timeout", value: "2000")],
-            defaults: Self.defaults)
+            defaults: Self.connectionDefaults)
         var limits = Database.Limits()
         limits.connections = connections
         limits.requestTimeout = .milliseconds(250)
         limits.batchTimeout = .seconds(2)
         limits.connectTimeout = .seconds(2)
-        (self.limits, self.slow, self.poller, self.use) = (limits, slow, poller, use)
-        database = Database(options, limits: limits, slowStatements: slow, poller: poller)
+        (self.limits, self.slowStatements, self.poller, self.use) = (limits, slowStatements, poller, use)
+        database = Database(options, limits: limits, slowStatements: slowStatements, poller: poller)
     }
 
     /// Opens the sessions in the background.
@@ -69,19 +69,23 @@ package final class Standby {
         }
     }
 
-    /// Opens sessions to a standby anew, if there is one. A server that was promoted keeps its earlier sessions.
+    /// Replaces the sessions by new ones, which look for a standby again: a promoted server keeps the sessions that it
+    /// had as a standby.
     private func reopen(insteadOf old: Database) {
         guard old === database else { return }
         old.close()
-        database = Database(options, limits: limits, slowStatements: slow, poller: poller)
+        database = Database(options, limits: limits, slowStatements: slowStatements, poller: poller)
         database.open()
     }
 }
 
 extension Configuration {
     /// Creates the standby for one loop; nil where none is configured.
-    func standby(_ use: StandbyUse?, slow: SlowStatements?, _ poller: Poller) throws(PostgresError) -> Standby? {
+    func standby(
+        _ use: StandbyUse?, slowStatements: SlowStatements?, _ poller: Poller
+    ) throws(PostgresError) -> Standby? {
         guard let standbyURL, let use else { return nil }
-        return try Standby(url: standbyURL, connections: connectionsPerLoop, use, slow: slow, poller: poller)
+        return try Standby(
+            url: standbyURL, connections: connectionsPerLoop, use, slowStatements: slowStatements, poller: poller)
     }
 }

@@ -12,7 +12,7 @@ struct TurnQueue<Key: Hashable> {
     private(set) var runningCount = 0
     private(set) var waitingCount = 0
 
-    /// - Parameter queueLimit: the number of tickets that may wait in all; one key may have a quarter of that.
+    /// - Parameter queueLimit: the maximum number of waiting tickets in all; one key may have a quarter of it.
     init(limit: Int, limitPerKey: Int, queueLimit: Int) {
         self.limit = limit
         self.limitPerKey = limitPerKey
@@ -30,9 +30,9 @@ struct TurnQueue<Key: Hashable> {
     /// Queues a ticket.
     /// - Returns: false when too many wait already.
     mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
-        let own = waiting[key]?.count ?? 0
-        guard waitingCount < queueLimit, own < max(1, queueLimit / 4) else { return false }
-        if own == 0 { order.append(key) }
+        let waitingOfKey = waiting[key]?.count ?? 0
+        guard waitingCount < queueLimit, waitingOfKey < max(1, queueLimit / 4) else { return false }
+        if waitingOfKey == 0 { order.append(key) }
         waiting[key, default: []].append(ticket)
         waitingCount += 1
         return true
@@ -42,8 +42,8 @@ struct TurnQueue<Key: Hashable> {
     /// - Returns: the tickets that may run now; `leave` MUST follow for each.
     mutating func leave(_ key: Key) -> [UInt64] {
         runningCount -= 1
-        let left = (running[key] ?? 1) - 1
-        running[key] = left > 0 ? left : nil
+        let runningOfKey = (running[key] ?? 1) - 1
+        running[key] = runningOfKey > 0 ? runningOfKey : nil
         var tickets: [UInt64] = []
         while let turn = order.firstIndex(where: mayRun) {
             let next = order.remove(at: turn)
@@ -56,7 +56,7 @@ struct TurnQueue<Key: Hashable> {
         return tickets
     }
 
-    /// Removes a ticket that no longer waits.
+    /// Removes a waiting ticket, whose task gives up.
     /// - Returns: false when it may run already.
     mutating func withdraw(_ key: Key, ticket: UInt64) -> Bool {
         guard let index = waiting[key]?.firstIndex(of: ticket) else { return false }

@@ -13,38 +13,38 @@ import Domain
 public struct AuditKeyring: Sendable {
     public let origin: String
     /// The signing keys, newest first. All of them sign; verifiers pin the first.
-    public let signing: [SigningKey]
+    public let signingKeys: [SigningKey]
     /// The master keys: the newest first, and `nextMaster` last. Only the first one wraps keys of people; all of them
     /// unwrap.
-    public let masters: [MasterKey]
+    public let masterKeys: [MasterKey]
     /// The master key that will wrap keys after the rotation; nil when there is none.
     public let nextMaster: MasterKey?
 
     /// A reason for which a key file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
-        case origin
-        case line(Int)
-        case missing(String)
+        case invalidOrigin
+        case invalidLine(Int)
+        case missingLine(String)
 
         public var description: String {
             switch self {
-            case .origin: "it must hold one line “origin NAME”, the name without spaces and +"
-            case .line(let number):
+            case .invalidOrigin: "it must hold one line “origin NAME”, the name without spaces and +"
+            case .invalidLine(let number):
                 "line \(number) is neither “origin NAME” nor “sign”, “seal” or “next” with 64 hexadecimal digits"
-            case .missing(let kind): "it holds no line “\(kind)” with 64 hexadecimal digits"
+            case .missingLine(let kind): "it holds no line “\(kind)” with 64 hexadecimal digits"
             }
         }
     }
 
     public init(
-        origin: String, signing: [SigningKey], masters: [MasterKey], next: MasterKey? = nil
+        origin: String, signingKeys: [SigningKey], masterKeys: [MasterKey], next: MasterKey? = nil
     ) throws(Fault) {
-        guard VerifierKey.isName(origin) else { throw .origin }
-        guard !signing.isEmpty else { throw .missing("sign") }
-        guard !masters.isEmpty else { throw .missing("seal") }
+        guard VerifierKey.isValidName(origin) else { throw .invalidOrigin }
+        guard !signingKeys.isEmpty else { throw .missingLine("sign") }
+        guard !masterKeys.isEmpty else { throw .missingLine("seal") }
         self.origin = origin
-        self.signing = signing
-        self.masters = masters + [next].compactMap(\.self)
+        self.signingKeys = signingKeys
+        self.masterKeys = masterKeys + [next].compactMap(\.self)
         nextMaster = next
     }
 
@@ -55,36 +55,36 @@ public struct AuditKeyring: Sendable {
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
-            guard words.count == 2 else { throw .line(index + 1) }
+            guard words.count == 2 else { throw .invalidLine(index + 1) }
             switch first {
             case "origin": origins.append(String(words[1]))
             case "sign":
-                guard let seed = Self.key(words[1]) else { throw .line(index + 1) }
+                guard let seed = Self.parseKey(words[1]) else { throw .invalidLine(index + 1) }
                 seeds.append(seed)
             case "seal", "next":
-                guard let key = Self.key(words[1]).flatMap({ MasterKey($0) }),
+                guard let key = Self.parseKey(words[1]).flatMap({ MasterKey($0) }),
                     first == "seal" || next == nil
-                else { throw .line(index + 1) }
+                else { throw .invalidLine(index + 1) }
                 if first == "seal" { masters.append(key) } else { next = key }
-            default: throw .line(index + 1)
+            default: throw .invalidLine(index + 1)
             }
         }
-        guard origins.count == 1, let origin = origins.first else { throw .origin }
+        guard origins.count == 1, let origin = origins.first else { throw .invalidOrigin }
         try self.init(
-            origin: origin, signing: seeds.compactMap { SigningKey(name: origin, seed: $0) }, masters: masters,
-            next: next)
+            origin: origin, signingKeys: seeds.compactMap { SigningKey(name: origin, seed: $0) },
+            masterKeys: masters, next: next)
     }
 
-    private static func key(_ text: Substring) -> [UInt8]? {
+    private static func parseKey(_ text: Substring) -> [UInt8]? {
         bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
-    /// The signing keys, and with each a note of its neighbour that vouches for it; nil where there is one key only. A
+    /// The signing keys, each with a note in which a neighbouring key vouches for it; nil if there is one key only. A
     /// person who pins one key can follow the notes to the others. A stolen key is removed from the file before its
     /// successor is added, so that no note vouches for it.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
-        guard signing.count > 1 else { return signing.map { ($0.verifier, nil) } }
-        return zip(signing.dropFirst(), signing).flatMap { old, new in
+        guard signingKeys.count > 1 else { return signingKeys.map { ($0.verifier, nil) } }
+        return zip(signingKeys.dropFirst(), signingKeys).flatMap { old, new in
             [
                 (key: new.verifier, note: TrustedKeys.handover(from: old, to: new.verifier)),
                 (key: old.verifier, note: TrustedKeys.handover(from: new, to: old.verifier)),

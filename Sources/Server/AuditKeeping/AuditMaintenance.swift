@@ -32,8 +32,8 @@ struct AuditMaintenance {
     }
 
     /// Writes an act in a transaction.
-    /// - Throws: `ChainUnavailable` when the family has no clock or one that runs too far ahead, and when this
-    ///   machine's clock differs too much from the database's.
+    /// - Throws: `ChainUnavailable` if the act's basis no longer holds, if the family has no clock or one that runs too
+    ///   far ahead, and if this machine's clock differs too much from the database's.
     func perform(_ act: Act, in family: FamilyID, _ context: CallContext, _ transaction: Transaction) async throws {
         let seal = try await ledger.seal(for: act, transaction)
         let rows = try await transaction.query(ledger.statement(act, in: family, context, seal: seal))

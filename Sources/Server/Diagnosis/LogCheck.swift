@@ -19,14 +19,14 @@ public struct LogCheck: Sendable {
 
     /// Checks the log of a running service.
     public func run() async -> [CheckResult] {
-        let (inFile, remembered) = checkFile()
-        return [inFile] + (await withLog("audit log", remembered) { Self.running($0, at: clock.now()) })
+        let (fileResult, remembered) = checkFile()
+        return [fileResult] + (await withLog("audit log", remembered) { Self.checkRunningLog($0, at: clock.now()) })
     }
 
     /// Checks the log of a database that was restored from a backup.
     public func runAfterRestore() async -> [CheckResult] {
-        let (inFile, remembered) = checkFile()
-        return [inFile] + (await withLog("audit log", remembered, Self.restored))
+        let (fileResult, remembered) = checkFile()
+        return [fileResult] + (await withLog("audit log", remembered, Self.checkRestoredLog))
     }
 
     // MARK: The file
@@ -97,7 +97,7 @@ public struct LogCheck: Sendable {
         }
     }
 
-    static func running(_ log: Snapshot, at now: Timestamp) -> CheckResult {
+    static func checkRunningLog(_ log: Snapshot, at now: Timestamp) -> CheckResult {
         let (name, heads) = ("audit log", log.heads)
         guard heads.isContinuation else {
             return .failed(
@@ -116,7 +116,7 @@ public struct LogCheck: Sendable {
         return .ok(name, "\(heads.size) entries; the newest checkpoint is \(age) old")
     }
 
-    static func restored(_ log: Snapshot) -> CheckResult {
+    static func checkRestoredLog(_ log: Snapshot) -> CheckResult {
         let (name, heads) = ("audit log", log.heads)
         guard let remembered = heads.remembered else {
             return .warning(

@@ -21,7 +21,7 @@ public struct ProviderCheck: Sendable {
         let loop = try EventLoop(name: "nagz-check")
         try loop.start()
         defer { loop.stop() }
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             [
                 await gateway(poller), await delivery("push", deliveries.push, isUsed: sendsDeliveries, poller),
                 // Every instance sends codes.
@@ -35,7 +35,7 @@ public struct ProviderCheck: Sendable {
     private func gateway(_ poller: Poller) async -> CheckResult {
         let gateways = ModelGateways(models, poller)
         defer { gateways.close() }
-        guard let server = gateways.server, let model = models.gateway?.model else {
+        guard let server = gateways.serverGateway, let model = models.gateway?.model else {
             return .notConfigured("model gateway", "only the built-in rules answer")
         }
         switch await server.availability() {
@@ -90,7 +90,7 @@ public struct ProviderCheck: Sendable {
     private func webhook(_ name: String, _ url: String, _ client: HTTPClient, whenAway: String) async -> CheckResult {
         do throws(HTTPClientError) {
             // The status does not matter below 500: a webhook need not know this method.
-            let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .ofProvider))
+            let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .providerResponse))
             return response.status < 500
                 ? .ok(name, "the provider answers")
                 : .warning(name, "the provider answers with status \(response.status)", advice: "see its log")

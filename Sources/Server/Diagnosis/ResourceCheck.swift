@@ -82,14 +82,14 @@ public enum ResourceCheck {
         // The server raises the soft limit to the hard one.
         let raised = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
         var checked = configuration
-        checked.descriptors = hard
+        checked.descriptorLimit = hard
         guard let connections = checked.reducedConnectionLimit else {
             return .ok("descriptors", "\(raised) are enough for \(checked.httpLimits.connections) connections")
         }
         var enough = hard
         repeat {
             enough += 1_000
-            checked.descriptors = enough
+            checked.descriptorLimit = enough
         } while checked.reducedConnectionLimit != nil
         return .warning(
             "descriptors",

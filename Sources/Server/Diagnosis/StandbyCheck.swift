@@ -16,7 +16,7 @@ public struct StandbyCheck: Sendable {
     public func run() async -> CheckResult {
         do {
             let primary = try await Self.position(databaseURL, "pg_current_wal_lsn()")
-            let standby = try await Self.position(standbyURL, "pg_last_wal_replay_lsn()", Standby.defaults)
+            let standby = try await Self.position(standbyURL, "pg_last_wal_replay_lsn()", Standby.connectionDefaults)
             return Self.result(isSameCluster: primary.cluster == standby.cluster, primary.bytes - standby.bytes)
         } catch {
             return .failed(
@@ -25,14 +25,14 @@ public struct StandbyCheck: Sendable {
         }
     }
 
-    /// - Parameter bytes: the part of the primary's log that the standby has not replayed.
-    static func result(isSameCluster: Bool, _ bytes: Int) -> CheckResult {
+    /// - Parameter lagBytes: the size of the part of the primary's log that the standby has not replayed.
+    static func result(isSameCluster: Bool, _ lagBytes: Int) -> CheckResult {
         guard isSameCluster else {
             return .failed(
                 "standby", "it belongs to another PostgreSQL cluster, so the primary answers instead",
                 advice: "name a standby of the database in --standby")
         }
-        return .ok("standby", "a standby of the database, \(max(0, bytes)) bytes behind")
+        return .ok("standby", "a standby of the database, \(max(0, lagBytes)) bytes behind")
     }
 
     /// Returns the identifier of the cluster, and a position in its write-ahead log.

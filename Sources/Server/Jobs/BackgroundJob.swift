@@ -21,7 +21,7 @@ protocol PeriodicJob: BackgroundJob {
     var isStopped: Bool { get }
     /// Runs one round.
     /// - Returns: whether more work is waiting.
-    func round() async throws -> Bool
+    func runRound() async throws -> Bool
     /// Reports the error that ended a round. The next round begins after the period.
     func report(_ error: any Error)
 }
@@ -31,7 +31,7 @@ extension PeriodicJob {
     func runRounds() {
         poller.spawn { [weak self] in
             var isMoreWaiting = false
-            do { isMoreWaiting = try await self?.round() ?? false } catch { self?.report(error) }
+            do { isMoreWaiting = try await self?.runRound() ?? false } catch { self?.report(error) }
             guard let self, !isStopped else { return }
             poller.schedule(at: .now() + (isMoreWaiting ? .zero : Self.period)) { [weak self] in
                 guard let self, !isStopped else { return }

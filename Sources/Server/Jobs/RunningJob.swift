@@ -35,7 +35,7 @@ struct RunningJob: Sendable {
     /// Stops the job, and closes its database sessions once its work has ended.
     func end() async {
         let parts = parts
-        try? await loop.task { _ in
+        try? await loop.runTask { _ in
             parts.value.job.stop()
             await parts.value.job.finish()
             parts.value.database?.close()

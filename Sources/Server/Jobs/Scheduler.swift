@@ -4,8 +4,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Takes the steps of escalation that are due, continues series with them, and creates daily digests, about twice a
-/// second.
+/// Takes the due steps of escalation, which also continue series, and creates daily digests, about twice a second.
 ///
 /// Every server runs one; only the holder of an advisory lock works. When it dies, its session ends and another server
 /// gets the lock. The lock only saves work: each step is an act of its own that is taken once, whichever server takes
@@ -17,12 +16,11 @@ final class Scheduler: PeriodicJob {
 
     /// The points of a round where tests make it fail.
     enum Point {
-        case lockTaken, read, escalated
+        case lockTaken, dueNagsRead, escalated
     }
 
     static let period = Duration.milliseconds(500)
-    /// The time for which a round works before it releases the lock, well below the time after which the database ends
-    /// it.
+    /// The time for which a round works before it releases the lock, well below the idle timeout of its transaction.
     private static let workTime = Duration.seconds(3)
     /// The number of families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
     private static let workerCount = 16
@@ -36,12 +34,15 @@ final class Scheduler: PeriodicJob {
     private let log: Log
     private let reach: (Point) throws -> Void
     private(set) var isStopped = false
-    private var isPlanKnown = false
+    /// Whether this process has compared the plan with the stored one.
+    private var isPlanCompared = false
     /// The families that used up their share in a round. They are left out until every other family has had its turn.
     private var servedFamilies: Set<FamilyID> = []
     private var lastFailure: String?
 
-    /// - Parameter services: have at least two database sessions of their own: one holds the lock.
+    /// - Parameters:
+    ///   - services: have at least two database sessions of their own: one holds the lock.
+    ///   - reach: called at each point; an error that it throws ends the round.
     init(
         _ services: Services, status: SchedulerStatus, log: Log, reach: @escaping (Point) throws -> Void = { _ in }
     ) {
@@ -62,7 +63,7 @@ final class Scheduler: PeriodicJob {
 
     /// Runs one round.
     /// - Returns: whether more is due than the round took.
-    func round() async throws -> Bool {
+    func runRound() async throws -> Bool {
         let now = clock.now()
         let (snapshot, isFull) = try await database.transaction { transaction in
             LoopBound(value: try await work(transaction, now))
@@ -82,11 +83,11 @@ final class Scheduler: PeriodicJob {
         }
         try reach(.lockTaken)
         _ = try await transaction.query(SchedulerStatements.setIdleTimeout)
-        if !isPlanKnown { try await rescheduleIfPlanChanged(at: now) }
+        if !isPlanCompared { try await rescheduleIfPlanChanged(at: now) }
         let isDigestWaiting = try await digests.make(at: now)
         let due = try await transaction.query(NagStatements.dueNags(at: now, besides: Array(servedFamilies)))
         let families = try batches(of: due)
-        try reach(.read)
+        try reach(.dueNagsRead)
         if families.isEmpty {
             let isFull = !servedFamilies.isEmpty || isDigestWaiting
             servedFamilies = []
@@ -204,13 +205,13 @@ final class Scheduler: PeriodicJob {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
             var last = (family: FamilyID(high: 0, low: 0), nag: NagID(high: 0, low: 0))
-            while let row = try await database.query(NagStatements.makeDue(behind: last, at: now)).first {
+            while let row = try await database.query(NagStatements.makeDue(after: last, at: now)).first {
                 last = (try row["family_id"], try row["id"])
             }
             _ = try await database.query(SchedulerStatements.setPlan(plan.text))
             log.write(.info, "scheduler_plan") { $0.field("windows", plan.text) }
         }
-        isPlanKnown = true
+        isPlanCompared = true
     }
 
     func report(_ error: any Error) {
@@ -222,7 +223,7 @@ final class Scheduler: PeriodicJob {
     }
 }
 
-/// Every statement on the lock, and on the windows that open nags were scheduled with.
+/// Every statement on the scheduler's lock, and on the stored windows with which open nags were scheduled.
 enum SchedulerStatements {
     /// Tries to take the scheduler's lock until the transaction ends.
     static let tryLock: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"

@@ -22,24 +22,27 @@ final class SchedulerStatus: Sendable {
     }
 
     /// The time after which the status is late: since the oldest due step became due, or since a round last ended.
-    static let limit = Timestamp.Span.seconds(60)
+    static let lateAfter = Timestamp.Span.seconds(60)
 
+    /// The number of steps taken.
     let steps = Counter()
+    /// The number of attempts to take the next step of a nag.
     let attempts = Counter()
+    /// The number of attempts that ended in an error.
     let failures = Counter()
-    private let snapshot = Locked((began: Timestamp?.none, now: Snapshot()))
+    private let snapshot = Locked((startedAt: Timestamp?.none, latest: Snapshot()))
 
-    var isOn: Bool { snapshot.withLock { $0.began } != nil }
-    var current: Snapshot { snapshot.withLock { $0.now } }
+    var isOn: Bool { snapshot.withLock { $0.startedAt } != nil }
+    var current: Snapshot { snapshot.withLock { $0.latest } }
 
-    func begin(at now: Timestamp) { snapshot.withLock { $0.began = now } }
-    func update(_ new: Snapshot) { snapshot.withLock { $0.now = new } }
+    func begin(at now: Timestamp) { snapshot.withLock { $0.startedAt = now } }
+    func update(_ new: Snapshot) { snapshot.withLock { $0.latest = new } }
 
     func verdict(at now: Timestamp) -> Verdict {
-        let (began, last) = snapshot.withLock { $0 }
-        guard let began else { return .off }
-        let isSilent = now - (last.roundEndedAt ?? began) > Self.limit
-        return isSilent || lag(at: now) > Self.limit ? .late : .current
+        let (startedAt, last) = snapshot.withLock { $0 }
+        guard let startedAt else { return .off }
+        let isSilent = now - (last.roundEndedAt ?? startedAt) > Self.lateAfter
+        return isSilent || lag(at: now) > Self.lateAfter ? .late : .current
     }
 
     /// Returns the time for which the nag that waits longest has been due.

@@ -39,7 +39,7 @@ struct Act {
     var details: AuditBody = [:]
     /// Whether the act changes anybody's rights, consents or preferences.
     var changesRights = false
-    /// The number of feed rows of one type that the act may stamp; 400 at most.
+    /// The maximum number of feed rows of one type that the act may stamp: 400 or less.
     var stampedRows = 1
     /// Whether acts of the same shape may share one statement. Wherever the statements contain a value, `ledger_stamp`
     /// MUST be in scope.

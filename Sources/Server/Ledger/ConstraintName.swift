@@ -18,7 +18,7 @@ enum ConstraintName: String, CaseIterable {
     /// A deleted account has no pending or active connection. Violated by deleting the account of a connected person,
     /// and by connecting a deleted account.
     case deletedHasNoConnection = "deleted_has_no_connection"
-    /// A nag of a connection is for the other party or for a child that it shares.
+    /// A nag of a connection is for the other party, or for a child whom the other party shares.
     case nagHasConnection = "nag_has_connection"
     /// A child that leaves a family, or whose guardian leaves it, has no open nag of a connection.
     case departedHasNoConnectionNag = "departed_has_no_connection_nag"

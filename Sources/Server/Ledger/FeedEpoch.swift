@@ -10,7 +10,7 @@ import SQL
 /// epoch's number is the second in which it began.
 public enum FeedEpoch {
     /// Begins a new epoch in all families, as the schema's owner, in one transaction.
-    /// - Returns: the number of families and connections.
+    /// - Returns: the number of families and connections whose feeds began the epoch.
     @discardableResult
     public static func begin(databaseURL: String) async throws -> Int {
         try await Schema.withDatabase(databaseURL) { database in

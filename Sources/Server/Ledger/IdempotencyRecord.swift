@@ -40,7 +40,7 @@ struct IdempotencyRecord {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), now FROM ledger_stamp
+            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.successStatus), \(answer), now FROM ledger_stamp
         )
         """
     }

@@ -8,7 +8,8 @@ extension Ledger {
     /// Creates the ledger of a new connection in one transaction, which locks the pair of people and the inviter. So
     /// invitations between the same two people, and those of one inviter, are decided one at a time.
     ///
-    /// `decide` runs once, under the locks. A decision to write creates the ledger; the others create nothing.
+    /// `decide` runs under the locks. If another act stored the person's key first, the transaction is repeated, and
+    /// `decide` with it. A decision to write creates the ledger; the others create nothing.
     /// - Parameters:
     ///   - id: the connection's.
     ///   - pair: a text that is the same for both people, whoever of them invites.

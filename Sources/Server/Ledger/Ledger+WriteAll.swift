@@ -25,7 +25,7 @@ extension Ledger {
             } catch let refused as MultiActRefusal {
                 return try await write(caller.context, in: family) { queries in
                     guard var act = refused.act else { return .refuseAgain(refused.refusal) }
-                    act.basis = .nothingChanged(since: try await Self.newestNumber(of: family, queries))
+                    act.basis = .nothingChanged(since: try await Self.newestSequenceNumber(of: family, queries))
                     return .refuse(act, refused.refusal)
                 }
             }
@@ -44,15 +44,15 @@ extension Ledger {
         tally.lockedRows += 1
         let held = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
-            var series = MultiActSeals(sealing)
+            var actSeals = MultiActSeals(sealing)
             let decision = try await decide(transaction) { act in
-                let seal = try await series.seal(for: act.dataSubject, transaction)
+                let seal = try await actSeals.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(statement(act, in: family, context, seal: seal))
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
             }
             switch decision {
             case .perform(let act, _):
-                let seal = try await series.seal(for: act.dataSubject, transaction)
+                let seal = try await actSeals.seal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
@@ -60,7 +60,7 @@ extension Ledger {
             case .refuseAgain(let refusal): throw MultiActRefusal(act: nil, refusal: refusal)
             case .answer: break
             }
-            return LoopBound(value: (decision, series.used))
+            return LoopBound(value: (decision, actSeals.used))
         }
         let (decision, seals) = held.value
         for seal in seals { recordCommit(seal, in: family) }
@@ -70,7 +70,7 @@ extension Ledger {
 
 /// The error that rolls back a transaction of several acts when one of them is refused.
 private struct MultiActRefusal: Error {
-    /// The act that records the denial; nil where it was recorded before.
+    /// The act that records the denial; nil if an earlier entry has recorded it.
     let act: Act?
     let refusal: APIError
 }
@@ -87,11 +87,11 @@ private struct MultiActSeals {
 
     mutating func seal(for person: Pseudonym, _ transaction: Transaction) async throws -> Sealing.Seal? {
         var seal: Sealing.Seal?
-        if let own = stored[person] {
-            seal = Sealing.Seal(key: own.key)
+        if let storedSeal = stored[person] {
+            seal = Sealing.Seal(key: storedSeal.key)
         } else {
             seal = try await sealing.seal(for: person, transaction)
-            if let made = seal, made.keyInsertion != nil { stored[person] = made }
+            if let newSeal = seal, newSeal.keyInsertion != nil { stored[person] = newSeal }
         }
         used.append(seal)
         return seal

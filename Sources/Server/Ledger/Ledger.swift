@@ -14,9 +14,10 @@ import SQL
 /// client is answered after the commit. If the process dies before, the act either happened completely, with its entry,
 /// or not at all.
 final class Ledger {
-    /// The time by which a family's clock may run ahead of the wall clock before writeLimiter are slowed down.
+    /// The time by which a family's clock may run ahead of the wall clock. Further writes are refused.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
+    /// The maximum number of concurrent writes of a family on one loop.
     private static let writersPerFamily = 8
 
     /// Counters of the decisions so far.
@@ -31,9 +32,10 @@ final class Ledger {
     }
 
     var tally = Tally()
-    /// The number of transactions that acts shared.
+    /// The number of shared transactions so far.
     var batches: Int { commits.batchCount }
-    var refusals: Int { commits.refusals }
+    /// The number of writes that were refused because too many waited, or because they waited too long.
+    var refusals: Int { commits.refusalCount }
 
     let database: Database
     private let commits: GroupCommit
@@ -125,10 +127,10 @@ final class Ledger {
         try await idempotently(caller) { idempotency in
             try await retryingOnKeyConflict {
                 if comparesClocks {
-                    let clock = try await database.query(
+                    let row = try await database.query(
                         "SELECT \(isWithinClockSkew) AS is_within_skew FROM (SELECT \(caller.now) AS now) act"
                     ).onlyRow()
-                    guard try clock["is_within_skew"] else { throw APIError.clocksDiffer }
+                    guard try row["is_within_skew"] else { throw APIError.clocksDiffer }
                 }
                 let (foundation, act, answer) = try await decide(database)
                 let seal = try await seal(for: act, database)
@@ -202,7 +204,7 @@ final class Ledger {
     func recordCommit(_ seal: Sealing.Seal?, in family: FamilyID) {
         tally.writes += 1
         changes?.insert(family)
-        if let seal { sealing.remember(seal.key) }
+        if let seal { sealing.cache(seal.key) }
     }
 
     @inline(never)
@@ -231,14 +233,15 @@ final class Ledger {
     }
 
     /// Locks the family's row until the transaction ends.
+    /// - Throws: 503 if the clocks differ too much; 429 if the family's clock runs too far ahead.
     func lockRow(of family: FamilyID, _ now: Timestamp, _ transaction: Transaction) async throws {
-        let clock = try await transaction.query(
+        let rows = try await transaction.query(
             """
             SELECT c.ts, \(isWithinClockSkew) AS is_within_skew FROM family_clock c, (SELECT \(now) AS now) act
             WHERE c.family_id = \(family) FOR UPDATE OF c
             """)
-        if try clock.first?["is_within_skew"] == false { throw APIError.clocksDiffer }
-        if let last = try clock.first?["ts"] as Timestamp?, last >= now + Self.largestLead {
+        if try rows.first?["is_within_skew"] == false { throw APIError.clocksDiffer }
+        if let familyTime = try rows.first?["ts"] as Timestamp?, familyTime >= now + Self.largestLead {
             throw APIError.familyChangesTooFast
         }
     }
@@ -248,6 +251,8 @@ final class Ledger {
 
     // MARK: The statement
 
+    /// The beginnings of the parts of an act's statement that contain its `statements`. An act has at most as
+    /// many statements as there are names.
     private static let statementNames: [SQL] = [
         ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
@@ -294,12 +299,14 @@ final class Ledger {
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)
         text.appendInterpolation(ledgerStamp(act, in: family, context, entry.canonical))
-        for (name, row) in zip(Self.statementNames, act.statements) {
+        for (name, statement) in zip(Self.statementNames, act.statements) {
             text.appendInterpolation(name)
-            text.appendInterpolation(row)
+            text.appendInterpolation(statement)
             text.appendLiteral(")")
         }
-        if let keeping = seal?.keyInsertion { text.appendInterpolation(", subject_key AS (\(keeping))" as SQL) }
+        if let keyInsertion = seal?.keyInsertion {
+            text.appendInterpolation(", subject_key AS (\(keyInsertion))" as SQL)
+        }
         text.appendInterpolation(
             """
             , entry AS (
@@ -335,7 +342,7 @@ final class Ledger {
 
     /// Returns `ledger_stamp`, which locks the family's row and contains its next sequence number and time, the next
     /// link of its chain, and the request's time and trace, which many statements need.
-    private func ledgerStamp(_ act: Act, in family: FamilyID, _ context: CallContext, _ entry: [UInt8]) -> SQL {
+    private func ledgerStamp(_ act: Act, in family: FamilyID, _ context: CallContext, _ entryBytes: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {
             case .nothingChanged(let seq): "AND c.seq = \(seq)"
@@ -347,7 +354,7 @@ final class Ledger {
         let authority: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
         let next: SQL = "ledger_ts(c.ts, c.burst, act.now, \(rows))"
         return """
-            WITH \(SQL.requests)ledger_stamp AS (
+            WITH \(SQL.requestTable)ledger_stamp AS (
                 UPDATE family_clock c SET
                     seq = c.seq + 1,
                     ts = \(next),
@@ -356,7 +363,7 @@ final class Ledger {
                     awaits_sequencing = true,
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
-                                  || timestamptz_send(\(next)) || \(entry))
+                                  || timestamptz_send(\(next)) || \(entryBytes))
                 FROM \(merged: "request CROSS JOIN LATERAL ")(SELECT \(context.now) AS now, \(context.trace) AS trace) act
                 WHERE c.family_id = \(family) AND \(Self.isFamilyClockCurrent)
                     AND \(isWithinClockSkew) \(basis)

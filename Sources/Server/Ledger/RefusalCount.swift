@@ -11,7 +11,7 @@ struct RefusalCount {
     static let window = Timestamp.Span.hours(1)
 
     /// The SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
-    private let subject: [UInt8]
+    private let subjectHash: [UInt8]
 
     /// Creates the count of a denial; nil for any other act. Failed sign-ins have limits of their own.
     init?(_ act: Act, in family: FamilyID) {
@@ -19,16 +19,17 @@ struct RefusalCount {
         let ids = [
             family.description, act.actor.description, act.subject?.description ?? "", act.resource?.description ?? "",
         ]
-        subject = sha256(Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
+        subjectHash = sha256(
+            Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
     }
 
     /// Creates the count of inputs from a person's outbox that were not applied.
     init(ofInputsBy person: Pseudonym, in family: FamilyID) {
         let parts = [family.description, person.description, AuditKind.inputNotApplied.rawValue]
-        subject = sha256(Array(parts.joined(separator: "\n").utf8))
+        subjectHash = sha256(Array(parts.joined(separator: "\n").utf8))
     }
 
-    /// Returns whether the audit log records the refusal with that number.
+    /// Returns whether the audit log records the refusal that is number `count` within the hour.
     static func isRecorded(_ count: Int) -> Bool {
         var power = 1
         while power < count {
@@ -40,12 +41,12 @@ struct RefusalCount {
     }
 
     /// Counts one more refusal.
-    /// - Returns: the number within the hour; nil when this is the first, and nothing was counted.
+    /// - Returns: the refusal's number within the hour; nil for the first one, which this function does not count.
     func increment(at now: Timestamp, _ queries: any Queries) async throws(PostgresError) -> Int? {
         try await queries.query(
             """
             UPDATE refusal_counts SET count = least(count, 1000000000) + 1
-            WHERE subject = \(subject) AND window_started > \(now - Self.window) RETURNING count
+            WHERE subject = \(subjectHash) AND window_started > \(now - Self.window) RETURNING count
             """
         ).first?["count"]
     }
@@ -53,7 +54,7 @@ struct RefusalCount {
     /// Returns the part of an act's statement that starts the count.
     func insert(at now: Timestamp) -> SQL {
         """
-        INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM ledger_stamp
+        INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subjectHash), \(now), 1 FROM ledger_stamp
         ON CONFLICT (subject) DO UPDATE SET window_started = excluded.window_started, count = 1
         """
     }

@@ -76,8 +76,8 @@ enum AccountMail {
 
 extension AccountMail {
     /// Returns the mail as a webhook gets it.
-    /// - Parameter link: the base of links; nil leaves them out.
-    func webhookBody(_ id: DeliveryID, from sender: String, to address: String, link: String?) -> [UInt8] {
+    /// - Parameter publicURL: the base of links; nil leaves them out.
+    func webhookBody(_ id: DeliveryID, from sender: String, to address: String, publicURL: String?) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in
                 json.field("delivery_id", id)
@@ -86,7 +86,7 @@ extension AccountMail {
                 json.field("from", sender)
                 json.field("to", address)
                 json.field("subject", subject)
-                json.field("text", text(link))
+                json.field("text", text(publicURL))
             }
         }
     }

@@ -28,7 +28,7 @@ public struct MailOptions: Sendable {
     public var authorities: String?
 
     /// Returns an email address in the form in which it is compared; nil for anything else.
-    public static func address(_ text: String) -> String? { (try? EmailAddress(wireText: text))?.wireText }
+    public static func normalizedAddress(_ text: String) -> String? { (try? EmailAddress(wireText: text))?.wireText }
 
     public init(_ transport: Transport, from: String) {
         (self.transport, self.from) = (transport, from)

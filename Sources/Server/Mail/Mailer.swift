@@ -45,7 +45,7 @@ final class Mailer {
                 let reply = try await client.send(message(mail, to: address, id), to: relay)
                 return reply == 250 ? nil : MessageHandover.Fault(reason: "reply \(reply)", isTransient: reply < 500)
             case .webhook(let webhook):
-                let body = mail.webhookBody(id, from: options.from, to: address, link: options.publicURL)
+                let body = mail.webhookBody(id, from: options.from, to: address, publicURL: options.publicURL)
                 return MessageHandover.Fault(try await client.send(webhook.request(id, body, at: clock.now())))
             }
         } catch {

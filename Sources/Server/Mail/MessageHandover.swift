@@ -3,9 +3,9 @@ import Reactor
 
 /// Hands over mails and text messages about accounts in the background. Used on one loop only.
 ///
-/// Messages are kept in memory only, because they may hold codes. If the process ends before a message is accepted, it
-/// is lost, and the person has to request another one. A message that is not accepted is tried three more times within
-/// six minutes.
+/// Messages are kept in memory only, because they may hold codes. If the process ends before a message is accepted, the
+/// message is lost, and the person has to request another one. A message that is not accepted is tried three more times
+/// within six minutes.
 final class MessageHandover {
     /// A reason for which a message was not accepted, and whether a retry may succeed.
     struct Fault {
@@ -33,19 +33,19 @@ final class MessageHandover {
     }
 
     private func attempt(
-        _ number: Int, _ handOver: @escaping () async -> Fault?, _ report: @escaping (String) -> Void
+        _ retryIndex: Int, _ handOver: @escaping () async -> Fault?, _ report: @escaping (String) -> Void
     ) {
         poller.spawn { [self] in
             guard let fault = await handOver() else {
                 messagesUnderWay -= 1
                 return
             }
-            guard fault.isTransient, number < Self.retryDelays.count else {
+            guard fault.isTransient, retryIndex < Self.retryDelays.count else {
                 messagesUnderWay -= 1
                 return report(fault.reason)
             }
-            poller.schedule(at: .now() + Self.retryDelays[number]) { [weak self] in
-                self?.attempt(number + 1, handOver, report)
+            poller.schedule(at: .now() + Self.retryDelays[retryIndex]) { [weak self] in
+                self?.attempt(retryIndex + 1, handOver, report)
             }
         }
     }

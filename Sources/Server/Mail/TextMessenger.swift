@@ -10,7 +10,7 @@ import Reactor
 /// Neither numbers nor codes are logged.
 final class TextMessenger {
     private let gateway: DeliveryOptions.Webhook
-    private let server: String?
+    private let serverName: String?
     private let client: HTTPClient
     private let handover: MessageHandover
     private let clock: any WallClock
@@ -21,7 +21,7 @@ final class TextMessenger {
     init?(_ options: DeliveryOptions, _ clock: any WallClock, _ random: any Randomness, _ log: Log, _ poller: Poller) {
         guard let gateway = options.codeGateway else { return nil }
         (self.gateway, self.clock, self.random, self.log) = (gateway, clock, random, log)
-        server = options.serverName
+        serverName = options.serverName
         client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
         handover = MessageHandover(poller)
     }
@@ -29,7 +29,7 @@ final class TextMessenger {
     /// Sends a code in the background.
     func send(code: String, to phone: PhoneNumber) {
         let message = PhoneCodeMessage(
-            id: random.identifier(at: clock.now()), phone: phone, code: code, server: server)
+            id: random.identifier(at: clock.now()), phone: phone, code: code, serverName: serverName)
         handover.begin { [weak self] in
             await self?.handOver(message)
         } orReport: { [log] reason in
@@ -59,11 +59,11 @@ struct PhoneCodeMessage {
     let phone: PhoneNumber
     let code: String
     /// The server's name; nil leaves it out.
-    let server: String?
+    let serverName: String?
 
     var text: String {
         """
-        \(code) is your code for Nagz\(server.map { " at \($0)" } ?? ""). It is valid for 10 minutes. \
+        \(code) is your code for Nagz\(serverName.map { " at \($0)" } ?? ""). It is valid for 10 minutes. \
         If you did not ask for it, ignore this message.
         """
     }

@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// The connections with unread changes, and the number up to which each of the others was read. It is a part of the
-/// hub's state, and a pure value.
+/// The connections with unread changes, and the sequence number up to which each connection was read. It is a part of
+/// the hub's state, and a pure value.
 ///
 /// A connection's events go to sockets in the families of its people, who are known only when the entries are read.
 struct ConnectionPositions {
@@ -13,7 +13,7 @@ struct ConnectionPositions {
     private static let limit = 10_000
 
     private var unread: Set<FamilyID> = []
-    private var last: [FamilyID: Int64] = [:]
+    private var lastReadSeq: [FamilyID: Int64] = [:]
 
     var hasUnread: Bool { !unread.isEmpty }
 
@@ -22,19 +22,19 @@ struct ConnectionPositions {
     mutating func takeUnread(_ count: Int) -> [(connection: FamilyID, seq: Int64)] {
         let taken = unread.prefix(count)
         unread.subtract(taken)
-        return taken.map { ($0, last[$0] ?? 0) }
+        return taken.map { ($0, lastReadSeq[$0] ?? 0) }
     }
 
-    /// Records that a connection's entries were read up to a number.
+    /// Records that a connection's entries were read up to the sequence number.
     mutating func advance(_ connection: FamilyID, to seq: Int64) {
-        if last.count >= Self.limit { last = [:] }
-        last[connection] = max(seq, last[connection] ?? 0)
+        if lastReadSeq.count >= Self.limit { lastReadSeq = [:] }
+        lastReadSeq[connection] = max(seq, lastReadSeq[connection] ?? 0)
     }
 }
 
 /// A new entry of a connection's audit log, with the event that it causes and the people who get it.
 struct ConnectionEntry {
-    /// The connection's index in the read.
+    /// The connection's index among those of which the statement reads entries.
     let index: Int
     let seq: Int64
     /// The event that clients get for the entry; nil for an entry that is not sent to clients.

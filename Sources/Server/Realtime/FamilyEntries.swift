@@ -4,8 +4,8 @@ import Postgres
 
 /// The new audit entries of one family, and the events that they cause.
 struct FamilyEntries {
-    /// The number of the last entry; nil if there is none.
-    private(set) var last: Int64?
+    /// The sequence number of the last entry; nil if there is none.
+    private(set) var lastSeq: Int64?
     private(set) var events: [FamilyEvent] = []
     private var count = 0
 
@@ -25,7 +25,7 @@ struct FamilyEntries {
 
     private mutating func append(_ row: Row) throws {
         let seq: Int64 = try row["n"]
-        (last, count) = (seq, count + 1)
+        (lastSeq, count) = (seq, count + 1)
         guard let kind = AuditKind(rawValue: try row["kind"]), let eventKind = EventKind(kind) else { return }
         let (at, actor): (Timestamp, UserID?) = (try row["at"], try row["actor_id"])
         let isOfMember = eventKind == .memberAdded || eventKind == .memberRemoved
@@ -51,23 +51,24 @@ struct FamilyEntries {
 /// The payloads of a notification: the families and connections that have changed, as text of less than 8,000 bytes
 /// each, which is PostgreSQL's limit.
 enum ChangePayload {
-    private static let familiesAtOnce = 200
-    private static let connection: Character = "c"
+    private static let idsPerPayload = 200
+    /// The prefix of a connection's ID.
+    private static let connectionPrefix: Character = "c"
 
-    /// Returns the payloads.
+    /// Returns as many payloads as the changed families and connections need.
     /// - Parameter connections: the elements of `families` that are the ids of connections.
     static func texts(of families: Set<FamilyID>, connections: Set<FamilyID> = []) -> [String] {
-        let names = families.map { connections.contains($0) ? "\(connection)\($0)" : $0.description }
-        return stride(from: 0, to: names.count, by: familiesAtOnce).map { start in
-            names[start..<min(start + familiesAtOnce, names.count)].joined(separator: ",")
+        let names = families.map { connections.contains($0) ? "\(connectionPrefix)\($0)" : $0.description }
+        return stride(from: 0, to: names.count, by: idsPerPayload).map { start in
+            names[start..<min(start + idsPerPayload, names.count)].joined(separator: ",")
         }
     }
 
     static func families(in payload: String) -> [FamilyID] {
-        payload.split(separator: ",").compactMap { $0.first == connection ? nil : FamilyID($0) }
+        payload.split(separator: ",").compactMap { $0.first == connectionPrefix ? nil : FamilyID($0) }
     }
 
     static func connections(in payload: String) -> [FamilyID] {
-        payload.split(separator: ",").compactMap { $0.first == connection ? FamilyID($0.dropFirst()) : nil }
+        payload.split(separator: ",").compactMap { $0.first == connectionPrefix ? FamilyID($0.dropFirst()) : nil }
     }
 }

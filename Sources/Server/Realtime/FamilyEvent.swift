@@ -55,7 +55,7 @@ struct FamilyEvent: Sendable, Hashable {
     }
 
     let kind: EventKind
-    /// The sequence number of the family or the connection.
+    /// The sequence number of the event's entry in the chain of the family or connection.
     let seq: Int64
     let at: Timestamp
     /// The person who acted; nil for the server's own acts.

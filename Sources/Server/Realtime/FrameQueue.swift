@@ -6,11 +6,12 @@ struct EventFrame: Sendable, Hashable {
     let kind: EventKind
     /// The person who acted; nil for the server's own acts, and when several people acted.
     private(set) var actor: UserID?
-    /// The nag; nil when the frame is about several nags or about none. The same holds for `member`.
+    /// The nag; nil when the frame is about several nags or about none.
     private(set) var nag: NagID?
+    /// The member who came or left, or whose points changed; nil when there are several or none.
     private(set) var member: UserID?
     private(set) var at: Timestamp
-    /// The number of events.
+    /// The number of events in the frame.
     private(set) var count = 1
 
     init(_ event: FamilyEvent) {

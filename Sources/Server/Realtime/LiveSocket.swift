@@ -15,7 +15,7 @@ final class LiveSocket: WebSocketHandler {
     private var queue = FrameQueue()
     private var isFlushScheduled = false
     /// The reason for which the server closes the socket; nil while it does not.
-    private var closingReason: RealtimeCounters.Closing?
+    private var closingReason: RealtimeCounters.CloseReason?
 
     init(_ id: UInt64, _ opening: LoopSockets.Opening?, _ socket: WebSocket, in sockets: LoopSockets) {
         self.id = id
@@ -26,7 +26,7 @@ final class LiveSocket: WebSocketHandler {
 
     func begin(readAhead: [UInt8]) { socket.begin(self, readAhead: readAhead) }
 
-    func close(_ code: WebSocketCloseCode, _ reason: RealtimeCounters.Closing) {
+    func close(_ code: WebSocketCloseCode, _ reason: RealtimeCounters.CloseReason) {
         if closingReason == nil { closingReason = reason }
         socket.close(code)
     }
@@ -66,7 +66,7 @@ final class LiveSocket: WebSocketHandler {
     func outputDrained() { flush() }
 
     func socketEnded(_ end: WebSocketEnd) {
-        let reason: RealtimeCounters.Closing =
+        let reason: RealtimeCounters.CloseReason =
             switch end {
             case .peerClosed, .disconnected, .closed: .client
             case .failed: .protocolError

@@ -10,15 +10,15 @@ final class LoopSockets {
     static let unavailable: WebSocketCloseCode = 4_002
 
     let exchange: RealtimeExchange
-    private let number: Int
+    private let loopNumber: Int
     let poller: Poller
     private let host: WebSocketHost
     private var sockets: [UInt64: LiveSocket] = [:]
     /// The sockets that are closed as soon as they are accepted.
-    private var refused: [UInt64: LiveSocket] = [:]
+    private var refusedSockets: [UInt64: LiveSocket] = [:]
     private var lastID: UInt64 = 0
     private(set) var isDraining = false
-    private var drained: [CheckedContinuation<Void, Never>] = []
+    private var drainContinuations: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameter number: the number of the loop.
     init(
@@ -26,7 +26,7 @@ final class LoopSockets {
         limits: WebSocketLimits
     ) {
         self.exchange = exchange
-        self.number = number
+        self.loopNumber = number
         self.poller = poller
         host = WebSocketHost(limits: limits, memory: memory)
         exchange.socketMailboxes[number].open { [weak self] in self?.receive($0) }
@@ -61,36 +61,36 @@ final class LoopSockets {
         exchange.hubMailbox.send(
             .opened(
                 SocketRecord(
-                    id: id, loop: number, family: opening.family, user: opening.user, session: opening.session,
+                    id: id, loop: loopNumber, family: opening.family, user: opening.user, session: opening.session,
                     role: opening.role, seq: opening.seq,
                     openedAt: opening.openedAt)))
         socket.begin(readAhead: readAhead)
     }
 
-    /// Accepts a socket only to close it.
+    /// Accepts a socket only to close it with the code.
     func refuse(_ upgraded: consuming UpgradedSocket, _ network: RemoteAddress.Network, with code: WebSocketCloseCode) {
         let id = nextID()
         let socket = LiveSocket(id, nil, WebSocket(upgraded, network: network, on: host), in: self)
-        refused[id] = socket
+        refusedSockets[id] = socket
         socket.begin(readAhead: [])
         socket.close(code, .refused)
     }
 
     private func nextID() -> UInt64 {
         lastID += 1
-        return lastID << 8 | UInt64(number)
+        return lastID << 8 | UInt64(loopNumber)
     }
 
     func remove(_ socket: LiveSocket) {
-        refused[socket.id] = nil
+        refusedSockets[socket.id] = nil
         if sockets.removeValue(forKey: socket.id) != nil, let family = socket.family {
             exchange.counters.open.add(-1)
             exchange.hubMailbox.send(.closed(socket.id, family: family))
         }
-        guard isDraining, sockets.isEmpty, refused.isEmpty else { return }
-        let waiting = drained
-        drained = []
-        for one in waiting { one.resume() }
+        guard isDraining, sockets.isEmpty, refusedSockets.isEmpty else { return }
+        let continuations = drainContinuations
+        drainContinuations = []
+        for continuation in continuations { continuation.resume() }
     }
 
     private func receive(_ messages: [SocketMessage]) {
@@ -110,7 +110,7 @@ final class LoopSockets {
     func drain() async {
         isDraining = true
         for socket in sockets.values { socket.close(Self.stopCode(isBrowser: socket.isBrowser), .draining) }
-        guard !sockets.isEmpty || !refused.isEmpty else { return }
-        await withCheckedContinuation { drained.append($0) }
+        guard !sockets.isEmpty || !refusedSockets.isEmpty else { return }
+        await withCheckedContinuation { drainContinuations.append($0) }
     }
 }

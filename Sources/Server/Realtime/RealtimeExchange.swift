@@ -59,25 +59,25 @@ final class RealtimeExchange: Sendable {
 /// Figures of realtime, for metrics.
 final class RealtimeCounters: Sendable {
     /// A reason for which a socket ended.
-    enum Closing: String, CaseIterable, Sendable {
+    enum CloseReason: String, CaseIterable, Sendable {
         case client, revoked, refused, draining, protocolError = "protocol_error", unanswered, slow, memory
     }
 
     let opened = Counter()
+    /// The number of frames sent.
     let frames = Counter()
     /// The number of events that became part of another event's frame.
     let coalesced = Counter()
-    /// 1 while the hub's session listens for notifications of other instances, otherwise 0. Then only sweeps find
-    /// changes.
+    /// 1 while the hub's session listens for notifications, otherwise 0. While it is 0, only sweeps find changes.
     let listening = Counter()
-    private let closings = Closing.allCases.map { _ in Counter() }
+    private let closings = CloseReason.allCases.map { _ in Counter() }
 
-    func count(_ closing: Closing) { closings[Self.index(closing)].add() }
-    func value(_ closing: Closing) -> Int { closings[Self.index(closing)].value }
+    func count(_ closing: CloseReason) { closings[Self.index(closing)].add() }
+    func value(_ closing: CloseReason) -> Int { closings[Self.index(closing)].value }
     /// The number of open sockets.
     let open = Counter()
 
-    private static func index(_ closing: Closing) -> Int { Closing.allCases.firstIndex(of: closing) ?? 0 }
+    private static func index(_ closing: CloseReason) -> Int { CloseReason.allCases.firstIndex(of: closing) ?? 0 }
 }
 
 /// Limits how many sockets may be open: in all, for each address and for each person.

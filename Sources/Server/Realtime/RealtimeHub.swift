@@ -27,10 +27,11 @@ final class RealtimeHub: BackgroundJob {
     /// The number of sweeps of which one also looks at connections, which costs more.
     private static let sweepsPerConnectionSweep = 4
     private static let checkPeriod = Duration.milliseconds(500)
-    /// The number of sockets at which a check stops to look at further families. It limits the cost of a check, however
-    /// many sockets there are.
-    private static let checkedAtOnce = 500
+    /// The number of sockets from which on a check takes no further family. It limits the cost of a check, however many
+    /// sockets there are.
+    private static let socketsPerCheck = 500
     private static let presencePeriod = Duration.seconds(15)
+    /// The largest number of families, or connections, whose entries are read in one round.
     private static let familiesAtOnce = 64
 
     private let exchange: RealtimeExchange
@@ -86,7 +87,7 @@ final class RealtimeHub: BackgroundJob {
         _ = try? await database.query(RealtimeStatements.deleteAllLiveSockets(on: instance))
     }
 
-    /// Runs the body, and again a period after it has ended, while sockets are open.
+    /// Runs the body a period from now, and again a period after each run, while sockets are open.
     private func repeatEvery(_ period: Duration, _ body: @escaping (RealtimeHub) async throws -> Void) {
         database.poller.schedule(at: .now() + period) { [weak self] in
             guard let self, !isStopped else { return }
@@ -222,8 +223,8 @@ final class RealtimeHub: BackgroundJob {
         if sweeps == 0 { try await sweepConnections() }
     }
 
-    /// Finds connections of the people with sockets that have changed in the last 30 seconds, and marks them as
-    /// changed.
+    /// Looks for connections that have changed in the last 30 seconds, among those of people with sockets, and marks
+    /// them as changed.
     private func sweepConnections() async throws {
         let (users, moment) = (directory.users, clock.now() - .seconds(30))
         for start in stride(from: 0, to: users.count, by: 5_000) {
@@ -241,11 +242,11 @@ final class RealtimeHub: BackgroundJob {
         isReading = true
         run { hub in
             defer { hub.isReading = false }
-            while hub.directory.hasUnread, !hub.isStopped { try await hub.readSome() }
+            while hub.directory.hasUnread, !hub.isStopped { try await hub.readSomeFamilies() }
         }
     }
 
-    private func readSome() async throws {
+    private func readSomeFamilies() async throws {
         let positions = directory.takeUnread(Self.familiesAtOnce)
         let sockets = directory.sockets(of: positions.map(\.family))
         // Entitlements are read last, so that nobody is notified of an event after losing the right to it.
@@ -254,7 +255,7 @@ final class RealtimeHub: BackgroundJob {
         ])
         try applyEntitlements(results[1], to: sockets)
         for (position, entries) in zip(positions, try FamilyEntries.read(results[0], of: positions.count)) {
-            guard let end = entries.last else { continue }
+            guard let end = entries.lastSeq else { continue }
             let deliveries = directory.advance(position.family, from: position.seq, to: end, entries.events)
             for (socket, events) in deliveries {
                 exchange.socketMailboxes[socket.loop].send(.events(events, to: socket.id))
@@ -294,27 +295,27 @@ final class RealtimeHub: BackgroundJob {
         }
     }
 
-    /// Checks some sockets, for changes that are in no family's audit log, such as a session's end by time.
+    /// Checks the rights of some sockets, for changes that are in no family's audit log, such as an expired session.
     private func checkSockets() async throws {
-        let sockets = directory.nextToCheck(Self.checkedAtOnce)
+        let sockets = directory.nextSocketsToCheck(Self.socketsPerCheck)
         guard !sockets.isEmpty else { return }
         try applyEntitlements(
             try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
     }
 
     private func applyEntitlements(_ rows: Rows, to sockets: [SocketRecord]) throws {
-        var gone: Set<UserID> = []
+        var departed: Set<UserID> = []
         for index in 0..<rows.count {
             let ordinal: Int = try rows[index]["ordinal"]
             let socket = sockets[ordinal - 1]
             let (role, isEntitled): (FamilyRole?, Bool) = (try rows[index]["role"], try rows[index]["is_entitled"])
             guard isEntitled, let role else {
-                if let user = directory.remove(socket.id, of: socket.family) { gone.insert(user) }
+                if let user = directory.remove(socket.id, of: socket.family) { departed.insert(user) }
                 exchange.socketMailboxes[socket.loop].send(.revoked(socket.id))
                 continue
             }
             if role != socket.role { directory.setRole(role, of: socket) }
         }
-        deleteLiveSockets(gone)
+        deleteLiveSockets(departed)
     }
 }

@@ -67,16 +67,16 @@ final class RealtimeRoute {
         do {
             if let ticket = request.query["ticket"] {
                 // Counted first: a guess costs a statement.
-                try limit(.network(request.remote.network), context)
-                caller = try await tickets.caller(ticket, context)
+                try enforceLimit(.network(request.remote.network), context)
+                caller = try await tickets.consume(ticket, context)
             } else {
                 caller = try services.verifiedTokens.caller(request.query["token"], context)
             }
         } catch {
-            try limit(.network(request.remote.network), context)
+            try enforceLimit(.network(request.remote.network), context)
             throw error
         }
-        try limit(.user(caller.userID), context)
+        try enforceLimit(.user(caller.userID), context)
         guard let family = request.query["family_id"].flatMap({ FamilyID($0) }) else {
             throw APIError.familyIDIsInvalid
         }
@@ -97,14 +97,14 @@ final class RealtimeRoute {
             return try await services.access.member(caller, of: family, services.database)
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             limiter.refund(.user(caller.userID), .read, at: caller.now)
-            try limit(.network(caller.context.remote), caller.context)
+            try enforceLimit(.network(caller.context.remote), caller.context)
             throw refusal
         }
     }
 
-    private func limit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
+    private func enforceLimit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
         guard let quota = limiter.consume(subject, .read, at: context.now), !quota.isAllowed else { return }
-        throw APIError.tooManyRequests(retryAfter: quota.reset)
+        throw APIError.tooManyRequests(retryAfter: quota.secondsToReset)
     }
 
     private func report(_ failure: Failure, _ request: Request) {

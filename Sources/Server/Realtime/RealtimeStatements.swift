@@ -5,7 +5,7 @@ import SQL
 
 /// Every statement of realtime.
 enum RealtimeStatements {
-    /// The number of entries of one family that one statement reads.
+    /// The largest number of entries of one family that one statement reads.
     static let entriesAtOnce = 200
 
     static let listen: SQL = "LISTEN nagz_changes"
@@ -19,9 +19,9 @@ enum RealtimeStatements {
         """
     }
 
-    /// Reads the entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with
-    /// the columns that decide who may receive their events. Points are not checked with EXISTS, because the planner
-    /// may answer that by reading the points of all families.
+    /// Reads the entries of the families' audit logs after their positions, ordered by the family's `ordinal` and the
+    /// entry's number, with the columns that decide who may receive their events. Points are not checked with EXISTS,
+    /// because the planner may answer that by reading the points of all families.
     static func entries(after positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, e.resource, a.id AS actor_id, s.id AS subject_id, n.creator_id,
@@ -47,9 +47,9 @@ enum RealtimeStatements {
     /// The largest number of entries of a connection that one statement reads: the newest.
     static let connectionEntriesAtOnce = 50
 
-    /// Reads the entries of connections' audit logs after those numbers, by `ordinal` of the connection and number,
-    /// with the `people` who receive their events: for the connection itself its two parties; for nags their creators,
-    /// their recipients, and the guardians of a child who receives one.
+    /// Reads the entries of connections' audit logs after their positions, ordered by the connection's `ordinal` and
+    /// the entry's number, with the `people` who receive their events: for the connection itself its two parties; for
+    /// nags their creators, their recipients, and the guardians of a child who receives one.
     static func entries(ofConnections positions: [(connection: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, a.id AS actor_id, x.id AS nag_id,
@@ -77,7 +77,7 @@ enum RealtimeStatements {
         """
     }
 
-    /// Reads the rights of sockets, by `ordinal`: whether session, account and membership still allow it
+    /// Reads the rights of sockets, by `ordinal`: whether session, account and membership still allow the socket
     /// (`is_entitled`), and the member's `role`.
     static func entitlements(of sockets: [SocketRecord], at now: Timestamp) -> SQL {
         """
@@ -93,7 +93,7 @@ enum RealtimeStatements {
         """
     }
 
-    /// Reads the `ordinal` of each family that has changed since its number.
+    /// Reads the `ordinal` of each family that has changed since its position.
     static func changed(since positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal

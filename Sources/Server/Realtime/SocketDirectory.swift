@@ -1,11 +1,11 @@
 import Domain
 
-/// The open sockets of all loops by family, and the number up to which each family's events were read. It is the hub's
-/// state as a pure value.
+/// The open sockets of all loops by family, and the sequence number up to which each family's events were read. It is
+/// the hub's state as a pure value.
 struct SocketDirectory {
     private struct Family {
         var sockets: [UInt64: SocketRecord] = [:]
-        /// The number up to which the family's events were read.
+        /// The sequence number up to which the family's events were read.
         var seq: Int64
     }
 
@@ -27,7 +27,7 @@ struct SocketDirectory {
         var family = families[socket.family] ?? Family(seq: socket.seq)
         family.sockets[socket.id] = socket
         if socket.seq < family.seq {
-            // The family has changed since the socket's handshake: it is read again from that number.
+            // The family has changed since the socket's handshake: it is read again from there.
             family.seq = socket.seq
             unread.insert(socket.family)
         }
@@ -55,9 +55,10 @@ struct SocketDirectory {
         if families[family] != nil { unread.insert(family) }
     }
 
-    /// The families with sockets, and the number up to which each was read.
+    /// The families with sockets, and the sequence number up to which each was read.
     var positions: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
 
+    /// Returns at most `limit` families with unread events and their positions, and marks them as read.
     mutating func takeUnread(_ limit: Int) -> [(family: FamilyID, seq: Int64)] {
         let taken = unread.prefix(limit)
         unread.subtract(taken)
@@ -86,7 +87,7 @@ struct SocketDirectory {
 
     /// Returns the sockets of the next families to check, until there are `limit` or more. Repeated calls reach every
     /// socket in turn.
-    mutating func nextToCheck(_ limit: Int) -> [SocketRecord] {
+    mutating func nextSocketsToCheck(_ limit: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []
         while taken.count < limit, let family = uncheckedFamilies.popLast() {
@@ -99,14 +100,14 @@ struct SocketDirectory {
         families[socket.family]?.sockets[socket.id]?.role = role
     }
 
-    /// Records that a family's events were read from one number to another.
-    /// - Parameter events: the events in between, in order.
+    /// Records that a family's events after the sequence number `start`, up to `end`, were read.
+    /// - Parameter events: those events, in order.
     /// - Returns: the events that each socket is to be notified of.
     mutating func advance(
         _ family: FamilyID, from start: Int64, to end: Int64, _ events: [FamilyEvent]
     ) -> [(socket: SocketRecord, events: [FamilyEvent])] {
         guard var entry = families[family] else { return [] }
-        // Otherwise a socket was added meanwhile that needs earlier events: the family is unread from there.
+        // A smaller number is that of a socket that was added meanwhile: the family is read again from there.
         if entry.seq >= start { entry.seq = max(entry.seq, end) }
         var deliveries: [(SocketRecord, [FamilyEvent])] = []
         for (id, socket) in entry.sockets where socket.seq >= start && socket.seq < end {

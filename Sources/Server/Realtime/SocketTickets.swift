@@ -31,9 +31,9 @@ final class SocketTickets {
         return SocketTicket(ticket: Secret(ticket), expiresIn: Int(Self.lifetime.microseconds / 1_000_000))
     }
 
-    /// Returns the caller whom a ticket names, and consumes the ticket.
+    /// Consumes a ticket, and returns the caller whom it names.
     /// - Throws: 401 for a ticket that is unknown, expired or used.
-    func caller(_ ticket: String, _ context: CallContext) async throws -> Caller {
+    func consume(_ ticket: String, _ context: CallContext) async throws -> Caller {
         let rows = try await services.database.query(SocketTicketStatements.consume(ticket, at: context.now))
         guard let row = rows.first else { throw APIError.ticketIsInvalid }
         return Caller(ofTicket: try row["user_id"], try row["session_id"], context)

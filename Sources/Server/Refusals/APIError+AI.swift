@@ -42,7 +42,7 @@ extension APIError {
     static func constraintsHaveTooManyTexts(path: String) -> APIError {
         APIError(
             .validationFailed,
-            "All constraints of a scope together look for at most \(ConstraintLimit.textsPerScope) texts.",
+            "All constraints of a scope together look for at most \(ConstraintLimit.maxTextsPerScope) texts.",
             field: "\(path)conditions")
     }
     static let constraintsAreOfTwoScopes = APIError(

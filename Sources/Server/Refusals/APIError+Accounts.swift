@@ -58,13 +58,13 @@ extension APIError {
     static func tooManyCodesForNumber(_ limit: Int, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "This number got \(limit) codes within 24 hours, which is the maximum. Try again after \(end.minute).",
+            "This number got \(limit) codes within 24 hours, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
     static func tooManyCodesFromServer(_ limit: Int, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "This server sent \(limit) codes by text message within an hour, which is the maximum. Try again after \(end.minute).",
+            "This server sent \(limit) codes by text message within an hour, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
 

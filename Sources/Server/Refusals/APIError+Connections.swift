@@ -24,13 +24,13 @@ extension APIError {
     static func tooManyInvitations(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, which is the maximum. Try again after \(end.minute).",
+            "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
     static func tooManyInvitationsOfAddress(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minute).",
+            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
 
@@ -48,7 +48,7 @@ extension APIError {
     static func tooManyAbuseReports(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have made \(AbuseReportLimit.reports) reports within an hour, which is the maximum. Try again after \(end.minute).",
+            "You have made \(AbuseReportLimit.reports) reports within an hour, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
     static let abuseReportStatusIsInvalid = APIError(

@@ -33,11 +33,11 @@ extension APIError {
     static let tooManyRequestsAreWaiting = APIError(
         .unavailable, "Too many requests like this are waiting. Try again.", retryAfter: 1)
     static func limitIsReached(_ limit: DailyLimit, until end: Timestamp, retryAfter seconds: Int) -> APIError {
-        APIError(.rateLimited, "\(limit.message) Try again after \(end.minute).", retryAfter: seconds)
+        APIError(.rateLimited, "\(limit.message) Try again after \(end.minuteText).", retryAfter: seconds)
     }
     static let familyChangesTooFast = APIError(
         .rateLimited, "This family changes faster than it can be followed. Try again in a minute.", retryAfter: 60)
-    static let tooManyExportsOfOne = APIError(
+    static let tooManyExportsByClient = APIError(
         .rateLimited, "Other exports by you or from your network are under way. Try again when one has ended.",
         retryAfter: 10)
     static let tooManyExports = APIError(
@@ -56,7 +56,7 @@ extension APIError {
 
     // MARK: Readiness, for operators
 
-    static let databaseIsSilent = APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
+    static let databaseDoesNotAnswer = APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
     static func databaseClockDiffers(bySeconds seconds: Int64) -> APIError {
         APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
     }

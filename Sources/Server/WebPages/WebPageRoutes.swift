@@ -45,21 +45,21 @@ enum WebPageRoutes {
 /// The response with a file. It is created at the first request for the file, outside the event loops, because hashing
 /// and compressing all files would delay the start.
 private final class FileResponse: Sendable {
-    private let make: @Sendable () -> ConstantResponse
-    private let made = Mutex<Task<ConstantResponse, Never>?>(nil)
+    private let createResponse: @Sendable () -> ConstantResponse
+    private let responseTask = Mutex<Task<ConstantResponse, Never>?>(nil)
 
     init(_ mediaType: MediaType, fields: [HeaderField] = [], _ bytes: @escaping @Sendable () -> [UInt8]) {
-        make = {
+        createResponse = {
             ConstantResponse(mediaType, fields: [HeaderField("cache-control", "no-cache")] + fields, bytes: bytes())
         }
     }
 
     func response(to request: Request) async -> Response {
-        let making = made.withLock { [make] made in
-            let making = made ?? Task.detached { make() }
-            made = making
-            return making
+        let task = responseTask.withLock { [createResponse] responseTask in
+            let task = responseTask ?? Task.detached { createResponse() }
+            responseTask = task
+            return task
         }
-        return await making.value.response(to: request)
+        return await task.value.response(to: request)
     }
 }

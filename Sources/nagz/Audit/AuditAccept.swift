@@ -6,17 +6,17 @@ import Server
 /// `nagz audit accept`: lets servers continue a log that does not extend the last signed checkpoint.
 enum AuditAccept {
     static func run(_ arguments: inout Arguments) async throws {
-        let text = try arguments.value("--root")
+        let rootText = try arguments.takeValue("--root")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        let root = text.flatMap { Base64.decode($0) }
-        guard text == nil || root?.count == 32 else {
+        let root = rootText.flatMap { Base64.decode($0) }
+        guard rootText == nil || root?.count == 32 else {
             throw Stop(.usage, "--root takes a root that “nagz audit accept” prints")
         }
         do {
-            let file = try AuditKeyFile.checkpointFile(arguments.given)
+            let file = try AuditKeyFile.checkpointFile(arguments.givenOptions)
             let acceptance = LogAcceptance(
-                databaseURL: url, keys: try AuditKeyFile.read(arguments.given), file: file)
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), file: file)
             let heads = try await acceptance.heads()
             show(heads)
             guard heads.remembered != nil else {

@@ -7,7 +7,7 @@ enum AuditCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         do {
-            switch arguments.next() {
+            switch arguments.takeNext() {
             case "verify": try await AuditVerify.run(&arguments)
             case "reconcile": try await AuditReconcile.run(&arguments)
             case "export": try await AuditExportCommand.run(&arguments)
@@ -16,16 +16,16 @@ enum AuditCommand {
             case "accept": try await AuditAccept.run(&arguments)
             case "prune": try await AuditRemoval.prune(&arguments)
             case "erase": try await AuditRemoval.erase(&arguments)
-            case nil: throw Commands.missing("audit")
-            case let command?: throw Commands.unknown(["audit", command])
+            case nil: throw Commands.missingCommandError(in: "audit")
+            case let command?: throw Commands.unknownCommandError(["audit", command])
             }
         } catch let fault as PostgresError {
-            throw Stop(ofOwner: fault)
+            throw Stop(ownerDatabaseError: fault)
         }
     }
 }
 
-/// Prints progress on standard error, if that is a terminal, at most five times a second.
+/// A line with the progress on standard error, if that is a terminal. It changes at most five times a second.
 struct ProgressLine {
     private let isShown = isatty(2) == 1
     private var nextUpdate = ContinuousClock.now

@@ -5,13 +5,13 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit export`: the audit log as a file, one JSON object a line. Continues an interrupted run.
+/// `nagz audit export`: writes the audit log as one JSON object a line, and continues an interrupted run.
 enum AuditExportCommand {
     static func run(_ arguments: inout Arguments) async throws {
-        let family = try arguments.family()
-        let path = try arguments.value("--output")
-        let server = try arguments.value("--url").map(AuditServer.init)
-        let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read)
+        let family = try arguments.takeFamily()
+        let path = try arguments.takeValue("--output")
+        let server = try arguments.takeValue("--url").map(AuditServer.init)
+        let witnesses = try arguments.takeValues("--witness").flatMap(WitnessFile.read)
         guard server != nil || witnesses.isEmpty else {
             throw Stop(.usage, "--witness needs --url: only a server can prove what a witness saw")
         }
@@ -24,12 +24,14 @@ enum AuditExportCommand {
         }
         let sink = ExportSink(output)
         if let server {
-            try await server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
+            try await server.export(AuditExportQuery(familyID: family, after: resumption.lastEntry)) {
+                try sink.add($0)
+            }
             try await sink.writeProofs(for: witnesses, by: server)
         } else {
             try await AuditLogFile.export(
-                databaseURL: url, keys: try AuditKeyFile.read(arguments.given), family: family,
-                after: resumption.after.map(Int64.init)
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), family: family,
+                after: resumption.lastEntry.map(Int64.init)
             ) { lines in
                 try sink.add(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
             }
@@ -42,8 +44,9 @@ enum AuditExportCommand {
 enum ExportOutput {
     /// The progress of an earlier run.
     struct Resumption {
-        /// The number or position of the last entry in the file; nil for a new file.
-        var after: Int?
+        /// The last entry in the file: its number in the exported family's chain, or in an export of all families its
+        /// position in the log; nil without an entry.
+        var lastEntry: Int?
         var isComplete = false
     }
 
@@ -61,17 +64,17 @@ enum ExportOutput {
         var isForeign = false
         while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
             splitter.add(data) { line in
-                guard let read = AuditExportLine(line) else {
+                guard let exportLine = AuditExportLine(line) else {
                     isForeign = true
                     return
                 }
-                // The lines after the entries are not kept, because they are written again.
-                switch read {
+                // A line that this run writes again is not kept.
+                switch exportLine {
                 case .header(let header): isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
                     guard family != nil || entry.position != nil else { return }
-                    resumption.after = family == nil ? entry.position : entry.n
-                case .leaf(let place): resumption.after = place.position
+                    resumption.lastEntry = family == nil ? entry.position : entry.n
+                case .leaf(let place): resumption.lastEntry = place.position
                 case .end: resumption.isComplete = true
                 case .clock: return
                 case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
@@ -91,12 +94,13 @@ enum ExportOutput {
     }
 }
 
-/// Writes an export and counts its lines.
+/// Writes an export, and counts its entries.
 final class ExportSink: Sendable {
     private struct State {
         var lines = LineSplitter()
         var entries = 0
-        var size = 0
+        /// The size of the log at the export's last checkpoint.
+        var checkpointSize = 0
         var isComplete = false
         var progress = ProgressLine()
     }
@@ -109,34 +113,34 @@ final class ExportSink: Sendable {
     func add(_ data: Data) throws {
         try output.write(contentsOf: data)
         state.withLock { state in
-            var (lines, found) = (state.lines, state)
+            var (lines, newState) = (state.lines, state)
             lines.add(data) { line in
-                if line.starts(with: Array(#"{"entry""#.utf8)) { found.entries += 1 }
-                if line.starts(with: Array(#"{"end""#.utf8)) { found.isComplete = true }
+                if line.starts(with: Array(#"{"entry""#.utf8)) { newState.entries += 1 }
+                if line.starts(with: Array(#"{"end""#.utf8)) { newState.isComplete = true }
                 if line.starts(with: Array(#"{"checkpoint""#.utf8)),
                     case .checkpoint(let note)? = AuditExportLine(line),
                     let size = SignedNote(note).flatMap({ Checkpoint(text: $0.text) })?.size
                 {
-                    found.size = Int(size)
+                    newState.checkpointSize = Int(size)
                 }
             }
-            found.lines = lines
-            state = found
+            newState.lines = lines
+            state = newState
             state.progress.show("\(state.entries) entries written")
         }
     }
 
     /// Writes the proofs that the log extends the witnesses' checkpoints, for verification offline.
-    func writeProofs(for witnesses: [String], by server: AuditServer) async throws {
-        let size = state.withLock { $0.size }
-        let oldSizes = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
-        for old in oldSizes.sorted() where old > 0 && old < size {
-            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
+    func writeProofs(for witnessNotes: [String], by server: AuditServer) async throws {
+        let size = state.withLock { $0.checkpointSize }
+        let oldSizes = Set(witnessNotes.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
+        for oldSize in oldSizes.sorted() where oldSize > 0 && oldSize < size {
+            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: size))
             try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
         }
     }
 
-    /// Prints the number of entries.
+    /// Prints the number of entries, if the export was written to a file.
     /// - Throws: `Stop` with exit code 2 if the export is incomplete.
     func finish(_ path: String?) throws {
         try state.withLock { state in

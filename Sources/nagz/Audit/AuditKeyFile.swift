@@ -2,18 +2,18 @@ import Audit
 import Foundation
 import Server
 
-/// Reads and writes the audit log's key file, which NAGZ_AUDIT_KEY_FILE names.
+/// Reads and writes the audit log's key file, which the option `audit-key-file` names.
 enum AuditKeyFile {
     static func path(_ given: GivenOptions) throws -> String {
-        guard let path = given.given(Options.auditKeyring)?.text else { throw missing }
+        guard let path = given.value(of: Options.auditKeyring)?.text else { throw missingKeysError }
         return path
     }
 
-    private static let missing = Stop(
+    private static let missingKeysError = Stop(
         .configuration, "no audit keys: set NAGZ_AUDIT_KEY_FILE to a file that “nagz audit keys new” made")
 
     static func read(_ given: GivenOptions) throws -> AuditKeyring {
-        guard let keyring = try given[Options.auditKeyring] else { throw missing }
+        guard let keyring = try given[Options.auditKeyring] else { throw missingKeysError }
         return keyring
     }
 
@@ -44,10 +44,11 @@ enum AuditKeyFile {
         return file
     }
 
-    /// Reads the keys that a verifier trusts: `--key TEXT`, and `--key-file FILE` with one key a line.
-    static func pinnedKeys(_ arguments: inout Arguments) throws -> [VerifierKey] {
-        var texts = try arguments.values("--key")
-        for path in try arguments.values("--key-file") {
+    /// Removes the options that name the keys that a verifier trusts, and reads these keys:
+    /// `--key TEXT`, and `--key-file FILE` with one key a line.
+    static func takePinnedKeys(_ arguments: inout Arguments) throws -> [VerifierKey] {
+        var texts = try arguments.takeValues("--key")
+        for path in try arguments.takeValues("--key-file") {
             guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
                 throw Stop(.configuration, "“\(path)” cannot be read")
             }

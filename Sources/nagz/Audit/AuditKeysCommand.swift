@@ -5,65 +5,65 @@ import Server
 /// `nagz audit keys`: prints the public keys to pin, and manages the file with the secret keys.
 enum AuditKeysCommand {
     static func run(_ arguments: inout Arguments) async throws {
-        switch arguments.next() {
+        switch arguments.takeNext() {
         case nil, "list": try list(arguments)
         case "new": try create(&arguments)
         case "rotate": try rotate(arguments)
-        case "rotate-master": try await rotateMaster(&arguments)
-        case let command?: throw Commands.unknown(["audit", "keys", command])
+        case "rotate-master": try await rotateMasterKey(&arguments)
+        case let command?: throw Commands.unknownCommandError(["audit", "keys", command])
         }
     }
 
     private static func list(_ arguments: Arguments) throws {
         try arguments.finish()
-        for key in try AuditKeyFile.read(arguments.given).signing { print(key.verifier.text) }
+        for key in try AuditKeyFile.read(arguments.givenOptions).signingKeys { print(key.verifier.text) }
     }
 
     private static func create(_ arguments: inout Arguments) throws {
-        guard let origin = try arguments.value("--origin"), VerifierKey.isName(origin) else {
+        guard let origin = try arguments.takeValue("--origin"), VerifierKey.isValidName(origin) else {
             throw Stop(
                 .usage, "--origin NAME is required: the log's name, such as nagz.example.org/1, without spaces and +")
         }
-        guard let path = arguments.next() else { throw Stop(.usage, "nagz audit keys new takes a file to create") }
+        guard let path = arguments.takeNext() else { throw Stop(.usage, "nagz audit keys new takes a file to create") }
         try arguments.finish()
         let text = """
             # The audit log's keys: “sign” signs its log, “seal” wraps the keys of people. The newest of each comes first.
             # Whoever has this file can sign a false log; without it the bodies of entries cannot be read.
             origin \(origin)
-            sign \(secret())
-            seal \(secret())
+            sign \(newSecretKey())
+            seal \(newSecretKey())
 
             """
         try AuditKeyFile.write(text, to: path, replacing: false)
-        for key in try AuditKeyring(text: text).signing { print(key.verifier.text) }
+        for key in try AuditKeyring(text: text).signingKeys { print(key.verifier.text) }
     }
 
-    /// Inserts a new signing key before the present ones.
+    /// Inserts a new signing key into the key file, before the present ones.
     private static func rotate(_ arguments: Arguments) throws {
         try arguments.finish()
-        let old = try AuditKeyFile.read(arguments.given)
-        try edit(arguments.given) { lines in
-            lines.insert("sign \(secret())", at: lines.firstIndex { isOfKind("sign", $0) } ?? lines.count)
+        let old = try AuditKeyFile.read(arguments.givenOptions)
+        try editKeyFile(arguments.givenOptions) { lines in
+            lines.insert("sign \(newSecretKey())", at: lines.firstIndex { isOfKind("sign", $0) } ?? lines.count)
         }
-        print(try AuditKeyFile.read(arguments.given).signing[0].verifier.text)
+        print(try AuditKeyFile.read(arguments.givenOptions).signingKeys[0].verifier.text)
         print(
-            "restart the servers; \(old.signing[0].verifier.text) then hands over to it, and may be removed from the file later"
+            "restart the servers; \(old.signingKeys[0].verifier.text) then hands over to it, and may be removed from the file later"
         )
     }
 
     /// Rotates the master key in three steps, with a restart of all servers between them, so that no server reads a key
     /// that it cannot unwrap. Each step can be repeated. Without a step it only prints the state.
-    private static func rotateMaster(_ arguments: inout Arguments) async throws {
-        let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
+    private static func rotateMasterKey(_ arguments: inout Arguments) async throws {
+        let steps = ["--new", "--wrap", "--retire"].filter { arguments.takeFlag($0) }
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        let given = arguments.given
+        let given = arguments.givenOptions
         do {
             switch steps {
-            case []: try await printMasters(url, given)
-            case ["--new"]: try addMaster(given)
-            case ["--wrap"]: try await wrap(url, given)
-            case ["--retire"]: try await retire(url, given)
+            case []: try await printMasterKeys(url, given)
+            case ["--new"]: try addMasterKey(given)
+            case ["--wrap"]: try await wrapPeopleKeys(url, given)
+            case ["--retire"]: try await retireOldMasterKeys(url, given)
             default: throw Stop(.usage, "pass only one of --new, --wrap and --retire")
             }
         } catch let fault as Rewrapping.KeysInUse {
@@ -73,53 +73,58 @@ enum AuditKeysCommand {
         }
     }
 
-    private static func printMasters(_ url: String, _ given: GivenOptions) async throws {
+    private static func printMasterKeys(_ url: String, _ given: GivenOptions) async throws {
         let keys = try AuditKeyFile.read(given)
         let keyCounts = try await Rewrapping.keyCounts(databaseURL: url)
-        for (index, master) in keys.masters.enumerated() {
+        for (index, master) in keys.masterKeys.enumerated() {
             let count = keyCounts.first { $0.master == master.id }?.keys ?? 0
             let role = index == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
             print("\(hexadecimal(master.id))  \(counted(count, "key")), \(role)")
         }
-        for unknown in keyCounts where !keys.masters.contains(where: { $0.id == unknown.master }) {
+        for unknown in keyCounts where !keys.masterKeys.contains(where: { $0.id == unknown.master }) {
             print("\(hexadecimal(unknown.master))  \(counted(unknown.keys, "key")), NOT IN THE FILE")
         }
-        print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
+        print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masterKeys.count > 1 ? "--retire" : "--new")")
     }
 
-    private static func addMaster(_ given: GivenOptions) throws {
+    private static func addMasterKey(_ given: GivenOptions) throws {
         let keys = try AuditKeyFile.read(given)
-        guard keys.masters.count == 1 else {
+        guard keys.masterKeys.count == 1 else {
             throw Stop(.usage, "there is already a second master key: continue with --wrap or --retire")
         }
-        try edit(given) { $0.insert("next \(secret())", at: ($0.firstIndex { isOfKind("seal", $0) } ?? 0) + 1) }
+        try editKeyFile(given) {
+            $0.insert("next \(newSecretKey())", at: ($0.firstIndex { isOfKind("seal", $0) } ?? 0) + 1)
+        }
         print("a new master key is in the file, and wraps no key yet: restart all servers, then run --wrap")
     }
 
-    private static func wrap(_ url: String, _ given: GivenOptions) async throws {
-        try edit(given) { lines in
-            guard let place = lines.firstIndex(where: { isOfKind("next", $0) }) else { return }
-            let line = "seal" + lines.remove(at: place).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
+    private static func wrapPeopleKeys(_ url: String, _ given: GivenOptions) async throws {
+        try editKeyFile(given) { lines in
+            guard let nextIndex = lines.firstIndex(where: { isOfKind("next", $0) }) else { return }
+            let line = "seal" + lines.remove(at: nextIndex).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
             lines.insert(line, at: lines.firstIndex { isOfKind("seal", $0) } ?? lines.count)
         }
         let keys = try AuditKeyFile.read(given)
-        guard keys.masters.count > 1 else { throw Stop(.usage, "there is only one master key: begin with --new") }
+        guard keys.masterKeys.count > 1 else { throw Stop(.usage, "there is only one master key: begin with --new") }
         let count = try await Rewrapping.run(databaseURL: url, keys: keys)
         print("wrapped \(counted(count, "key")) with the new master key: restart all servers, then run --retire")
     }
 
-    private static func retire(_ url: String, _ given: GivenOptions) async throws {
+    private static func retireOldMasterKeys(_ url: String, _ given: GivenOptions) async throws {
         let keys = try AuditKeyFile.read(given)
         guard keys.nextMaster == nil else {
             throw Stop(.usage, "the new master key is not in use yet: run --wrap first")
         }
-        guard keys.masters.count > 1 else { return print("there is only one master key: there is nothing to retire") }
+        guard keys.masterKeys.count > 1 else {
+            return print("there is only one master key: there is nothing to retire")
+        }
         try await Rewrapping.retire(databaseURL: url, keys: keys)
-        try edit(given) { lines in
+        try editKeyFile(given) { lines in
             let first = lines.firstIndex { isOfKind("seal", $0) }
             lines = lines.enumerated().filter { !isOfKind("seal", $0.element) || $0.offset == first }.map(\.element)
         }
-        print("removed \(counted(keys.masters.count - 1, "old master key")) from the file; the database refuses them")
+        print(
+            "removed \(counted(keys.masterKeys.count - 1, "old master key")) from the file; the database refuses them")
         print(
             "destroy every other copy: then no older backup shows anything about people who were erased since")
     }
@@ -128,7 +133,7 @@ enum AuditKeysCommand {
         line.split(whereSeparator: \.isWhitespace).first == kind[...]
     }
 
-    private static func edit(_ given: GivenOptions, _ change: (inout [String]) -> Void) throws {
+    private static func editKeyFile(_ given: GivenOptions, _ change: (inout [String]) -> Void) throws {
         let path = try AuditKeyFile.path(given)
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -137,5 +142,5 @@ enum AuditKeysCommand {
     }
 
     /// Returns 32 random bytes as hexadecimal digits.
-    private static func secret() -> String { hexadecimal(SystemRandomness().bytes(32)) }
+    private static func newSecretKey() -> String { hexadecimal(SystemRandomness().bytes(32)) }
 }

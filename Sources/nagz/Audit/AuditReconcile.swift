@@ -8,27 +8,27 @@ import Server
 /// `nagz audit reconcile`: checks whether the audit log explains the database's state.
 enum AuditReconcile {
     static func run(_ arguments: inout Arguments) async throws {
-        let family = try arguments.family()
-        let isJSON = arguments.flag("--json")
+        let family = try arguments.takeFamily()
+        let asJSON = arguments.takeFlag("--json")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        let line = Locked(ProgressLine())
+        let progressLine = Locked(ProgressLine())
         let report = try await Reconciliation(of: family).run(
-            databaseURL: url, keys: try AuditKeyFile.read(arguments.given)
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions)
         ) {
             progress in
-            line.withLock {
+            progressLine.withLock {
                 $0.show("\(progress.families) families, \(progress.entries) entries, \(progress.findings) findings")
             }
         }
-        line.withLock { $0.clear() }
-        if isJSON {
+        progressLine.withLock { $0.clear() }
+        if asJSON {
             print(json: String(decoding: ReportAsJSON(report: report).jsonBytes, as: UTF8.self))
         } else {
             printReport(report, family)
         }
         if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(counted(report.count, "finding"))") }
-        if let why = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(why)") }
+        if let reason = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(reason)") }
     }
 
     private static func printReport(_ report: StateReport, _ family: FamilyID?) {

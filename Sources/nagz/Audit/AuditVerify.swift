@@ -9,31 +9,31 @@ import Server
 /// key.
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
-        let pinned = try AuditKeyFile.pinnedKeys(&arguments)
-        let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read).map { text in
+        let pinned = try AuditKeyFile.takePinnedKeys(&arguments)
+        let witnesses = try arguments.takeValues("--witness").flatMap(WitnessFile.read).map { text in
             guard let note = SignedNote(text) else {
                 throw Stop(.configuration, "a witness's checkpoint is not a signed note")
             }
             return note
         }
-        let family = try arguments.family()
-        let age = try arguments.number("--max-age", in: 1...1_000_000)
-        let server = try arguments.value("--url").map(AuditServer.init)
-        let path = server == nil ? arguments.next() : nil
+        let family = try arguments.takeFamily()
+        let maxAgeMinutes = try arguments.takeNumber("--max-age", in: 1...1_000_000)
+        let server = try arguments.takeValue("--url").map(AuditServer.init)
+        let path = server == nil ? arguments.takeNext() : nil
         try arguments.finish()
         let check = AuditExportCheck(pinned: pinned, witnesses: witnesses)
         if let server {
             try await server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
             try await check.compare(witnesses, with: server)
         } else if let path {
-            try read(path, check)
+            try addFile(path, to: check)
         } else {
             throw Stop(.usage, "nagz audit verify takes a file, or a server with --url")
         }
-        try check.finish(maxAge: age.map { .minutes(Int64($0)) })
+        try check.finish(maxAge: maxAgeMinutes.map { .minutes(Int64($0)) })
     }
 
-    private static func read(_ path: String, _ check: AuditExportCheck) throws {
+    private static func addFile(_ path: String, to check: AuditExportCheck) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw Stop(.configuration, "“\(path)” cannot be read")
         }
@@ -44,8 +44,8 @@ enum AuditVerify {
 
 extension Arguments {
     /// Removes the option `--family` and returns its value; nil without it.
-    mutating func family() throws -> FamilyID? {
-        guard let text = try value("--family") else { return nil }
+    mutating func takeFamily() throws -> FamilyID? {
+        guard let text = try takeValue("--family") else { return nil }
         guard let family = FamilyID(text) else { throw Stop(.usage, "--family takes a family's id") }
         return family
     }
@@ -55,22 +55,22 @@ extension Arguments {
 final class AuditExportCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
-        /// Lines that other threads parse in the meantime.
+        /// The lines that were added last. Other threads parse them while the earlier lines are verified.
         var readAhead: ReadAhead?
         var verifier: AuditLogVerifier
-        var count = 0
+        var lineCount = 0
         var header: AuditExportLine.Header?
         var progress = ProgressLine()
     }
 
     private let state: Locked<State>
-    private let started = ContinuousClock.now
+    private let startedAt = ContinuousClock.now
 
     init(pinned: [VerifierKey], witnesses: [SignedNote]) {
         state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
     }
 
-    /// Verifies the lines of more bytes.
+    /// Adds bytes of the log, and verifies the lines of the bytes before. `compare` and `finish` verify the last lines.
     /// - Throws: `Stop` with exit code 1 and the first invalid entry, or 2 for a line that cannot be parsed.
     func add(_ data: Data) throws {
         try state.withLock { state in
@@ -78,31 +78,31 @@ final class AuditExportCheck: Sendable {
             // in order.
             let earlier = state.readAhead
             state.readAhead = ReadAhead(state.lines.completeLines(data))
-            if let earlier { try Self.check(earlier.lines(), &state) }
+            if let earlier { try Self.check(earlier.waitForLines(), &state) }
         }
     }
 
     private static func check(_ lines: [ParsedLine], _ state: inout State) throws {
         for line in lines {
-            state.count += 1
+            state.lineCount += 1
             switch line {
             case .record(let record): try check(record, &state.verifier)
             case .bytes(let bytes):
-                guard let read = AuditExportLine(bytes) else {
-                    throw Stop(.incomplete, "line \(state.count) is not a line of an export")
+                guard let exportLine = AuditExportLine(bytes) else {
+                    throw Stop(.incomplete, "line \(state.lineCount) is not a line of an export")
                 }
-                if case .header(let header) = read { state.header = header }
-                try check(read, line: state.count, &state.verifier)
+                if case .header(let header) = exportLine { state.header = header }
+                try check(exportLine, line: state.lineCount, &state.verifier)
             }
         }
-        state.progress.show("\(state.verifier.entries) entries checked")
+        state.progress.show("\(state.verifier.entryCount) entries checked")
     }
 
     /// Verifies the lines that were added last.
-    private static func catchUp(_ state: inout State) throws {
-        guard let read = state.readAhead else { return }
+    private static func verifyReadAhead(_ state: inout State) throws {
+        guard let readAhead = state.readAhead else { return }
         state.readAhead = nil
-        try check(read.lines(), &state)
+        try check(readAhead.waitForLines(), &state)
     }
 
     private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout AuditLogVerifier) throws {
@@ -123,14 +123,15 @@ final class AuditExportCheck: Sendable {
 
     /// Verifies, with proofs of a server, that its log extends the witnesses' checkpoints.
     func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
-        let newest = try state.withLock { state in
-            try Self.catchUp(&state)
+        let newestSize = try state.withLock { state in
+            try Self.verifyReadAhead(&state)
             return state.verifier.newest?.size
         }
-        guard let size = newest else { return }
-        for old in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size }) where old > 0 && old < size {
+        guard let newestSize else { return }
+        for oldSize in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size })
+        where oldSize > 0 && oldSize < newestSize {
             let proof = try await server.call(
-                API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: Int(size)))
+                API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: Int(newestSize)))
             try state.withLock { try Self.check(.consistency(proof), line: 0, &$0.verifier) }
         }
     }
@@ -141,10 +142,10 @@ final class AuditExportCheck: Sendable {
     /// - Throws: `Stop` with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
-            try Self.catchUp(&state)
+            try Self.verifyReadAhead(&state)
             state.progress.clear()
             let verifier = state.verifier
-            let seconds = (ContinuousClock.now - started) / .seconds(1)
+            let seconds = (ContinuousClock.now - startedAt) / .seconds(1)
             switch verifier.verdict() {
             case .tampered(let finding): throw Stop(.tampered, "TAMPERED: \(finding)")
             case .incomplete(let why): throw Stop(.incomplete, "INCOMPLETE: \(why)")
@@ -156,14 +157,16 @@ final class AuditExportCheck: Sendable {
                     .incomplete, "INCOMPLETE: the newest checkpoint (\(newest.time.rfc3339)) is older than --max-age")
             }
             let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
-            print(
-                "SOUND: \(Self.count(verifier.entries - verifier.unsigned)) of \(scope), up to \(newest.time.rfc3339)")
+            let signedCount = Self.count(verifier.entryCount - verifier.unsignedCount)
+            print("SOUND: \(signedCount) of \(scope), up to \(newest.time.rfc3339)")
             print("  log      \(newest.origin), \(Self.count(newest.size)), root \(hexadecimal(newest.root))")
-            if verifier.unsigned > 0 {
-                print("  unsigned \(Self.count(verifier.unsigned)), newer than the newest checkpoint")
+            if verifier.unsignedCount > 0 {
+                print("  unsigned \(Self.count(verifier.unsignedCount)), newer than the newest checkpoint")
             }
-            if verifier.erased > 0 { print("  erased   \(verifier.erased) bodies, each with its record") }
-            let rate = seconds > 0 ? Double(verifier.entries) / seconds : 0
+            if verifier.missingBodyCount > 0 {
+                print("  erased   \(verifier.missingBodyCount) bodies, each with its record")
+            }
+            let rate = seconds > 0 ? Double(verifier.entryCount) / seconds : 0
             print("  took     \(Int(seconds * 1_000)) ms, \(Int(rate)) entries/s")
         }
     }

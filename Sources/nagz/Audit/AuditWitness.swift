@@ -8,40 +8,40 @@ import Server
 /// `nagz audit witness`: stores a log's checkpoints on another machine, and checks that the log only grows.
 enum AuditWitness {
     static func run(_ arguments: inout Arguments) async throws {
-        let pinned = try AuditKeyFile.pinnedKeys(&arguments)
-        guard let address = try arguments.value("--url") else {
+        let pinned = try AuditKeyFile.takePinnedKeys(&arguments)
+        guard let serverURL = try arguments.takeValue("--url") else {
             throw Stop(.usage, "--url is required: the server to witness")
         }
-        guard let path = try arguments.value("--file") else {
+        guard let path = try arguments.takeValue("--file") else {
             throw Stop(.usage, "--file is required: the file for the checkpoints")
         }
-        let push = try arguments.value("--push")
+        let pushURL = try arguments.takeValue("--push")
         try arguments.finish()
-        let server = try AuditServer(address)
-        var trusted = TrustedKeys(pinned: pinned)
-        let text = try await server.call(API.getAuditCheckpoint, NoParameters()).text
-        guard let note = SignedNote(text) else {
+        let server = try AuditServer(serverURL)
+        var trustedKeys = TrustedKeys(pinned: pinned)
+        let checkpointText = try await server.call(API.getAuditCheckpoint, NoParameters()).text
+        guard let note = SignedNote(checkpointText) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not a signed note")
         }
-        if trusted.checkpoint(note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
+        if trustedKeys.checkpoint(in: note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
             // The trusted key may have handed over to a newer key.
             let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
-            trusted.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
+            trustedKeys.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
         }
-        guard let newest = trusted.checkpoint(note) else {
+        guard let newest = trustedKeys.checkpoint(in: note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
-        let stored = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
-        if let last = stored.last { try await compare(newest, with: last, trusted, server) }
-        if stored.last != text { try append(text, to: path) }
-        if let push { try await server.push(text, to: push) }
+        let storedNotes = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
+        if let last = storedNotes.last { try await compare(newest, with: last, trustedKeys, server) }
+        if storedNotes.last != checkpointText { try append(checkpointText, to: path) }
+        if let pushURL { try await server.push(checkpointText, to: pushURL) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
     private static func compare(
-        _ newest: Checkpoint, with text: String, _ trusted: TrustedKeys, _ server: AuditServer
+        _ newest: Checkpoint, with lastNote: String, _ trusted: TrustedKeys, _ server: AuditServer
     ) async throws {
-        guard let last = SignedNote(text).flatMap({ Checkpoint(text: $0.text) }) else {
+        guard let last = SignedNote(lastNote).flatMap({ Checkpoint(text: $0.text) }) else {
             throw Stop(.configuration, "the last checkpoint in the witness's file is invalid")
         }
         guard newest.origin == last.origin else {

@@ -7,25 +7,26 @@ import Reactor
 
 /// Splits bytes that arrive in parts into lines.
 struct LineSplitter {
-    private var rest: [UInt8] = []
+    /// The bytes after the last line feed.
+    private var incompleteLine: [UInt8] = []
 
-    /// Adds bytes, and calls `body` with each complete line.
-    mutating func add(_ bytes: some Collection<UInt8>, _ body: (ArraySlice<UInt8>) throws -> Void) rethrows {
-        rest += bytes
+    /// Adds bytes, and calls `handleLine` with each complete line that is not empty.
+    mutating func add(_ bytes: some Collection<UInt8>, _ handleLine: (ArraySlice<UInt8>) throws -> Void) rethrows {
+        incompleteLine += bytes
         var start = 0
-        while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
-            if end > start { try body(rest[start..<end]) }
+        while let end = incompleteLine[start...].firstIndex(of: UInt8(ascii: "\n")) {
+            if end > start { try handleLine(incompleteLine[start..<end]) }
             start = end + 1
         }
-        rest.removeFirst(start)
+        incompleteLine.removeFirst(start)
     }
 
     /// Adds bytes, and returns all complete lines with their line feeds.
     mutating func completeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        rest += bytes
-        guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
-        let complete = Array(rest[...end])
-        rest = Array(rest[(end + 1)...])
+        incompleteLine += bytes
+        guard let end = incompleteLine.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        let complete = Array(incompleteLine[...end])
+        incompleteLine = Array(incompleteLine[(end + 1)...])
         return complete
     }
 }
@@ -37,7 +38,7 @@ enum ParsedLine: Sendable {
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
-        if case .entry(let entry, let payload, let position)? = EntryLineParser.record(line) {
+        if case .entry(let entry, let payload, let position)? = EntryLineParser.parse(line) {
             self = .record(.prepared(PreparedEntry(entry, payload, position: position)))
         } else {
             self = .bytes(line)
@@ -72,13 +73,13 @@ enum ParsedLine: Sendable {
         return lines
     }
 
-    /// Returns ranges of about the same length, each of which ends with a line.
-    private static func parts(of bytes: [UInt8], _ count: Int) -> [Range<Int>] {
+    /// Returns at most `maxCount` ranges of about the same length, each of which ends at the end of a line.
+    private static func parts(of bytes: [UInt8], _ maxCount: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
-        for part in 1...max(1, count) {
-            let target = bytes.count * part / max(1, count)
-            let end = bytes[max(target, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+        for part in 1...max(1, maxCount) {
+            let targetEnd = bytes.count * part / max(1, maxCount)
+            let end = bytes[max(targetEnd, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
             if end > start { parts.append(start..<end) }
             start = end
         }
@@ -88,35 +89,35 @@ enum ParsedLine: Sendable {
 
 /// Lines that other threads parse while their reader is busy.
 final class ReadAhead: Sendable {
-    private let result = Locked<[ParsedLine]?>(nil)
-    private let isDone = DispatchSemaphore(value: 0)
+    private let parsedLines = Locked<[ParsedLine]?>(nil)
+    private let completion = DispatchSemaphore(value: 0)
 
     init(_ bytes: [UInt8]) {
         DispatchQueue.global().async { [self] in
             let lines = ParsedLine.all(of: bytes)
-            result.withLock { $0 = lines }
-            isDone.signal()
+            parsedLines.withLock { $0 = lines }
+            completion.signal()
         }
     }
 
     /// Waits for the lines, and returns them. Call it only once.
-    func lines() -> [ParsedLine] {
-        isDone.wait()
-        return result.withLock { $0 ?? [] }
+    func waitForLines() -> [ParsedLine] {
+        completion.wait()
+        return parsedLines.withLock { $0 ?? [] }
     }
 }
 
 extension AuditExportLine {
     /// Parses a line; nil for an invalid one.
     init?(_ line: ArraySlice<UInt8>) {
-        guard let json = try? JSONValue(parsing: line.span), let read = try? AuditExportLine(json: json) else {
+        guard let json = try? JSONValue(parsing: line.span), let exportLine = try? AuditExportLine(json: json) else {
             return nil
         }
-        self = read
+        self = exportLine
     }
 }
 
-/// A witness's file of checkpoints: one JSON object with a member `note` a line, or a single note.
+/// A witness's file of checkpoints: lines that are each a JSON object with a member `note`, or a single note.
 enum WitnessFile {
     /// Returns the notes in the file.
     static func read(_ path: String) throws -> [String] {

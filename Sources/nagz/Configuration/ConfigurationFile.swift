@@ -1,7 +1,7 @@
 import Foundation
 
-/// The configuration file: lines `option = value`, and comments that begin with `#`. One file is for all
-/// commands.
+/// The configuration file: lines `option = value`, and comments that begin with `#`. One file may have the options of
+/// all commands.
 struct ConfigurationFile: Sendable {
     /// The maximum size of the file in bytes.
     private static let maxSize = 1 << 20
@@ -33,25 +33,25 @@ struct ConfigurationFile: Sendable {
         for (index, line) in lines.enumerated() {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
-            do throws(Complaint) { try add(line, number: index + 1) } catch {
+            do throws(OptionError) { try addOption(of: line, number: index + 1) } catch {
                 faults.append(Stop(.usage, "\(path):\(index + 1): \(error.text)"))
             }
         }
     }
 
-    /// Adds the option of a line. Messages repeat only the name, because the rest may be a password.
-    private mutating func add(_ line: String, number: Int) throws(Complaint) {
+    /// Adds the option of a line. Errors repeat only the name, because the value may contain a password.
+    private mutating func addOption(of line: String, number: Int) throws(OptionError) {
         guard let match = line.wholeMatch(of: /([a-z][a-z0-9-]*)\s*=\s*(.*)/) else {
-            throw Complaint("a line is “option = value”, with the option's name without “--”")
+            throw OptionError("a line is “option = value”, with the option's name without “--”")
         }
         let (name, text) = (String(match.output.1), String(match.output.2))
         guard let option = Options.all.first(where: { $0.name == name }) else {
-            throw Complaint("unknown option “\(name)”; nagz config show lists all")
+            throw OptionError("unknown option “\(name)”; nagz config show lists all")
         }
-        if let first = entries[name] { throw Complaint("\(name) is set twice, first in line \(first.line)") }
-        guard !text.isEmpty else { throw Complaint("\(name) needs a value") }
+        if let first = entries[name] { throw OptionError("\(name) is set twice, first in line \(first.line)") }
+        guard !text.isEmpty else { throw OptionError("\(name) needs a value") }
         guard !option.content.holdsPassword(text) else {
-            throw Complaint(
+            throw OptionError(
                 option.content.isConnectionString
                     ? "\(name) may hold no password here: put it into a passfile and write passfile=FILE in the URL"
                     : "\(name) may hold no name and password here, and no “@” (in a path, write %40)")

@@ -5,7 +5,7 @@ import Postgres
 struct Option<Value>: AnyOption {
     let name: String
     let variable: String?
-    let standard: String?
+    let defaultText: String?
     let verbs: Set<String>
     let isSwitch: Bool
     let content: OptionContent
@@ -13,14 +13,14 @@ struct Option<Value>: AnyOption {
     fileprivate let parse: @Sendable (String) throws -> Value
 
     /// - Parameters:
-    ///   - standard: the default, as text for people; nil for none.
+    ///   - defaultText: the default, as text for people; nil for none.
     ///   - verbs: the commands that accept the option on their command line, besides config.
-    ///   - parse: reads the value. It throws a `Complaint` about the text, or a `Stop` about a file that it names.
+    ///   - parse: reads the value. It throws an `OptionError` about the text, or a `Stop` about a file that it names.
     init(
-        _ name: String, variable: String? = nil, standard: String? = nil, verbs: Set<String> = ["serve"],
+        _ name: String, variable: String? = nil, defaultText: String? = nil, verbs: Set<String> = ["serve"],
         isSwitch: Bool = false, content: OptionContent = .plain, parse: @escaping @Sendable (String) throws -> Value
     ) {
-        (self.name, self.variable, self.standard, self.verbs) = (name, variable, standard, verbs)
+        (self.name, self.variable, self.defaultText, self.verbs) = (name, variable, defaultText, verbs)
         (self.isSwitch, self.content, self.parse) = (isSwitch, content, parse)
     }
 
@@ -33,7 +33,7 @@ protocol AnyOption: Sendable {
     /// The environment variable that can give the value.
     var variable: String? { get }
     /// The default, as text for people.
-    var standard: String? { get }
+    var defaultText: String? { get }
     /// The commands that accept the option on their command line.
     var verbs: Set<String> { get }
     /// Whether the option may be without a value on the command line, which means `on`.
@@ -54,18 +54,18 @@ extension AnyOption {
 }
 
 /// A fault of an option's text, which follows the option's name in the message: `takes on or off`.
-struct Complaint: Error {
+struct OptionError: Error {
     let text: String
 
     init(_ text: String) { self.text = text }
 }
 
-/// The secrets that a value may contain.
+/// The format of an option's text, which decides whether and where it may contain a password.
 enum OptionContent: Sendable {
     case plain
     /// A connection string of libpq.
     case connectionString
-    /// A URL with a name, a password or a query.
+    /// A URL, which may have a user name, a password and a query.
     case webAddress
 
     func holdsPassword(_ text: String) -> Bool {
@@ -82,25 +82,28 @@ enum OptionContent: Sendable {
         case .plain: return text
         case .connectionString: return ConnectionOptions.masked(text)?.text ?? "*** (no connection string)"
         case .webAddress:
-            var shown = text
+            var maskedText = text
             if let sign = text.lastIndex(of: "@") {
                 let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
-                shown.replaceSubrange(min(start, sign)..<sign, with: "***")
+                maskedText.replaceSubrange(min(start, sign)..<sign, with: "***")
             }
-            if let mark = shown.firstIndex(of: "?") { shown.replaceSubrange(shown.index(after: mark)..., with: "***") }
-            return shown
+            if let mark = maskedText.firstIndex(of: "?") {
+                maskedText.replaceSubrange(maskedText.index(after: mark)..., with: "***")
+            }
+            return maskedText
         }
     }
 }
 
 /// The options that were given by command line, environment and configuration file, in this order of precedence.
 struct GivenOptions: Sendable {
+    /// The texts of the command line, by the options' names.
     var flags: [String: String] = [:]
     let environment: [String: String]
     let file: ConfigurationFile?
 
     /// Returns an option's text and its origin; nil if it was not given.
-    func given(_ option: any AnyOption) -> GivenValue? {
+    func value(of option: any AnyOption) -> GivenValue? {
         if let text = flags[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
         if let variable = option.variable, let text = environment[variable] {
             return GivenValue(text: text, origin: .environment(variable))
@@ -113,18 +116,18 @@ struct GivenOptions: Sendable {
     /// - Throws: `Stop` with the origin of the value.
     subscript<Value>(option: Option<Value>) -> Value? {
         get throws {
-            guard let given = given(option) else { return nil }
-            do { return try option.parse(given.text) } catch let complaint as Complaint {
-                throw given.stop(complaint)
+            guard let value = value(of: option) else { return nil }
+            do { return try option.parse(value.text) } catch let error as OptionError {
+                throw value.error(error)
             } catch let stop as Stop {
-                throw Stop(stop.code, "\(given.origin): \(stop.line)")
+                throw Stop(stop.code, "\(value.origin): \(stop.message)")
             }
         }
     }
 
-    /// Returns the name of an option for messages: its origin if it was given, else its variable or flag.
+    /// Returns the name of an option for messages: the origin of its text, or if it was not given its variable or flag.
     func label(_ option: any AnyOption) -> String {
-        given(option).map { "\($0.origin)" } ?? option.variable ?? option.flag
+        value(of: option).map { "\($0.origin)" } ?? option.variable ?? option.flag
     }
 }
 
@@ -148,20 +151,20 @@ struct GivenValue: Sendable {
     let origin: Origin
 
     /// Returns the error for a fault of the text.
-    func stop(_ complaint: Complaint) -> Stop {
+    func error(_ optionError: OptionError) -> Stop {
         let code: Stop.Code = if case .environment = origin { .configuration } else { .usage }
-        return Stop(code, "\(origin) \(complaint.text)")
+        return Stop(code, "\(origin) \(optionError.text)")
     }
 }
 
 extension Arguments {
     /// Removes the command's configuration options, and reads the file that `--config` or `NAGZ_CONFIG` names.
     mutating func takeOptions(of verb: String, environment: [String: String]) throws -> GivenOptions {
-        let path = try value("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        let path = try takeValue("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         var given = GivenOptions(environment: environment, file: path.map(ConfigurationFile.init(reading:)))
         if verb != "config", !Options.checkingVerbs.contains(verb), let fault = given.file?.faults.first { throw fault }
         for option in Options.all where option.isAccepted(by: verb) {
-            given.flags[option.name] = option.isSwitch ? switchValue(option.flag) : try value(option.flag)
+            given.flags[option.name] = option.isSwitch ? takeSwitch(option.flag) : try takeValue(option.flag)
         }
         return given
     }

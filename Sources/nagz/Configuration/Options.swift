@@ -33,21 +33,22 @@ enum Options {
 
     static let databaseURL = Option(
         "database-url", variable: "DATABASE_URL", verbs: databaseVerbs, content: .connectionString,
-        parse: connectionString)
+        parse: checkedConnectionString)
     static let standby = Option(
-        "standby", variable: "NAGZ_STANDBY", standard: "none", content: .connectionString, parse: connectionString)
+        "standby", variable: "NAGZ_STANDBY", defaultText: "none", content: .connectionString,
+        parse: checkedConnectionString)
     /// The owner's URL, which commands other than serve accept as `--database-url`.
     static let ownerDatabaseURL = Option(
         "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], content: .connectionString,
-        parse: connectionString)
+        parse: checkedConnectionString)
     static let migrations = Option(
-        "migrations", variable: "NAGZ_MIGRATIONS", standard: "Migrations", verbs: ["serve", "migrate"],
+        "migrations", variable: "NAGZ_MIGRATIONS", defaultText: "Migrations", verbs: ["serve", "migrate"],
         parse: Migrate.existingFolder)
 
     @Sendable
-    private static func connectionString(_ text: String) throws -> String {
+    private static func checkedConnectionString(_ text: String) throws -> String {
         guard ConnectionOptions.masked(text) != nil else {
-            throw Complaint("takes a libpq connection string, such as postgres:///nagz?host=/run/postgresql")
+            throw OptionError("takes a libpq connection string, such as postgres:///nagz?host=/run/postgresql")
         }
         return text
     }
@@ -60,93 +61,93 @@ enum Options {
         "audit-key-file", variable: "NAGZ_AUDIT_KEY_FILE", verbs: ["serve", "admin", "audit", "seed"],
         parse: AuditKeyFile.read)
     static let auditCheckpointFile = Option(
-        "audit-checkpoint-file", variable: "NAGZ_AUDIT_CHECKPOINT_FILE", standard: "audit-key-file + .checkpoint",
+        "audit-checkpoint-file", variable: "NAGZ_AUDIT_CHECKPOINT_FILE", defaultText: "audit-key-file + .checkpoint",
         verbs: ["serve", "audit"]
     ) { CheckpointFile(path: $0) }
 
     // MARK: Listening
 
-    static let host = Option("host", standard: defaults.host) { $0 }
-    static let port = Option("port", standard: "\(defaults.port)") { UInt16(try number($0, in: 0...65_535)) }
-    static let loops = Option("loops", standard: "\(defaults.loops)") { try number($0, in: 1...256) }
-    static let connections = Option("connections", standard: "four a loop, at most 16") {
-        try number($0, in: 1...1_000)
+    static let host = Option("host", defaultText: defaults.host) { $0 }
+    static let port = Option("port", defaultText: "\(defaults.port)") { UInt16(try parseNumber($0, in: 0...65_535)) }
+    static let loops = Option("loops", defaultText: "\(defaults.loops)") { try parseNumber($0, in: 1...256) }
+    static let connections = Option("connections", defaultText: "four a loop, at most 16") {
+        try parseNumber($0, in: 1...1_000)
     }
     static let metrics = Option(
-        "metrics", standard: "127.0.0.1, port + \(MetricsOption.distance)", parse: MetricsOption.init)
-    static let cors = Option("cors", standard: defaults.corsOrigins.joined(separator: ","), parse: list)
-    static let home = Option("home", standard: "a page with links", content: .webAddress) { text in
+        "metrics", defaultText: "127.0.0.1, port + \(MetricsOption.portDistance)", parse: MetricsOption.init)
+    static let cors = Option("cors", defaultText: defaults.corsOrigins.joined(separator: ","), parse: parseList)
+    static let home = Option("home", defaultText: "a page with links", content: .webAddress) { text in
         var probe = defaults
-        guard probe.setHome(text) else { throw Complaint("takes a path such as /console, or an http or https URL") }
+        guard probe.setHome(text) else { throw OptionError("takes a path such as /console, or an http or https URL") }
         return text
     }
-    static let proxies = Option("proxies", standard: "none") { text in
-        let names = list(text)
+    static let proxies = Option("proxies", defaultText: "none") { text in
+        let names = parseList(text)
         var probe = defaults
         do throws(Configuration.UnknownProxy) { try probe.trust(proxies: names) } catch {
-            throw Complaint("takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
+            throw OptionError("takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
         }
         return names
     }
 
-    static let drainDelay = Option("drain-delay", standard: "0") { try number($0, in: 0...300) }
+    static let drainDelay = Option("drain-delay", defaultText: "0") { try parseNumber($0, in: 0...300) }
 
     // MARK: Jobs and notifications
 
-    static let purgeAfter = Option("purge-after", standard: "\(defaults.purgeDays)") {
-        try number($0, in: AccountPurgeCommand.days)
+    static let purgeAfter = Option("purge-after", defaultText: "\(defaults.purgeDays)") {
+        try parseNumber($0, in: AccountPurgeCommand.allowedDays)
     }
-    static let escalation = Option("escalation", standard: EscalationPlan.standard.text, parse: escalationPlan)
-    static let scheduler = Option("scheduler", standard: "on", parse: isOn)
-    static let push = Option("push", standard: "log", content: .webAddress) { $0 }
-    static let sms = Option("sms", standard: "log", content: .webAddress) { $0 }
+    static let escalation = Option("escalation", defaultText: EscalationPlan.standard.text, parse: readEscalationPlan)
+    static let scheduler = Option("scheduler", defaultText: "on", parse: parseSwitch)
+    static let push = Option("push", defaultText: "log", content: .webAddress) { $0 }
+    static let sms = Option("sms", defaultText: "log", content: .webAddress) { $0 }
     static let webhookSecret = Option(
-        "webhook-secret-file", variable: "NAGZ_WEBHOOK_SECRET_FILE", parse: DeliveryOptions.webhookSecret)
+        "webhook-secret-file", variable: "NAGZ_WEBHOOK_SECRET_FILE", parse: DeliveryOptions.readWebhookSecret)
     static let apnsKey = Option("apns-key-file", variable: "NAGZ_APNS_KEY_FILE") { path in
         (path: path, key: try KeyFile.read(path, name: "the APNs key file"))
     }
-    static let pushTokens = Option("push-tokens", standard: "off", parse: isOn)
+    static let pushTokens = Option("push-tokens", defaultText: "off", parse: parseSwitch)
     static let vapidKey = Option("vapid-key-file", variable: "NAGZ_VAPID_KEY_FILE") { path in
         (path: path, key: try KeyFile.read(path, name: "the VAPID key file"))
     }
     static let vapidContact = Option("vapid-contact") { $0 }
-    static let mail = Option("mail", standard: "none", content: .webAddress) { $0 }
+    static let mail = Option("mail", defaultText: "none", content: .webAddress) { $0 }
     static let mailFrom = Option("mail-from") { text in
-        guard let address = MailOptions.address(text) else { throw Complaint("takes an email address") }
+        guard let address = MailOptions.normalizedAddress(text) else { throw OptionError("takes an email address") }
         return address
     }
     static let mailPassword = Option("mail-password-file", variable: "NAGZ_MAIL_PASSWORD_FILE") { path in
         try KeyFile.read(path, name: "the mail relay's password file").trimmingCharacters(in: .whitespacesAndNewlines)
     }
-    static let publicURL = Option("public-url", standard: "none", content: .webAddress) { text in
+    static let publicURL = Option("public-url", defaultText: "none", content: .webAddress) { text in
         let isHTTP = text.lowercased().hasPrefix("https://") || text.lowercased().hasPrefix("http://")
         guard isHTTP, text.utf8.count <= 500, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }),
             !text.contains(where: { "?#".contains($0) })
-        else { throw Complaint("takes an address such as https://nagz.example.org") }
+        else { throw OptionError("takes an address such as https://nagz.example.org") }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
-    static let deliveryNetworks = Option("delivery-networks", standard: "none", parse: DeliveryOptions.networks)
-    static let deliveries = Option("deliveries", standard: "on", parse: isOn)
-    static let auditCheck = Option("audit-check", standard: "on", parse: isOn)
+    static let deliveryNetworks = Option("delivery-networks", defaultText: "none", parse: DeliveryOptions.parseNetworks)
+    static let deliveries = Option("deliveries", defaultText: "on", parse: parseSwitch)
+    static let auditCheck = Option("audit-check", defaultText: "on", parse: parseSwitch)
 
     // MARK: Limits, log and development
 
-    static let rateLimits = Option("rate-limits", standard: "on", parse: isOn)
-    static let log = Option("log", standard: "info") { text in
-        guard let level = Log.Level(named: text) else { throw Complaint("takes info, warning, error or off") }
+    static let rateLimits = Option("rate-limits", defaultText: "on", parse: parseSwitch)
+    static let log = Option("log", defaultText: "info") { text in
+        guard let level = Log.Level(named: text) else { throw OptionError("takes info, warning, error or off") }
         return level
     }
-    static let slowQueries = Option("slow-queries", standard: "500") { text -> Duration? in
-        text == "off" ? nil : .milliseconds(try number(text, in: 1...60_000))
+    static let slowQueries = Option("slow-queries", defaultText: "500") { text -> Duration? in
+        text == "off" ? nil : .milliseconds(try parseNumber(text, in: 1...60_000))
     }
-    static let otlp = Option("otlp", standard: "off", content: .webAddress) { text -> TraceCollector? in
+    static let otlp = Option("otlp", defaultText: "off", content: .webAddress) { text -> TraceCollector? in
         if text == "off" { return nil }
         guard let collector = TraceCollector(text) else {
-            throw Complaint("takes off, an https URL, or an http URL of this machine such as http://127.0.0.1:4318")
+            throw OptionError("takes off, an https URL, or an http URL of this machine such as http://127.0.0.1:4318")
         }
         return collector
     }
-    static let developmentTokens = Option("dev-tokens", standard: "off", isSwitch: true, parse: isOn)
+    static let developmentTokens = Option("dev-tokens", defaultText: "off", isSwitch: true, parse: parseSwitch)
 
     // MARK: Language model
 
@@ -154,31 +155,31 @@ enum Options {
     static let modelName = Option("model-name", variable: "NAGZ_MODEL_NAME") { $0 }
     static let modelKeyFile = Option("model-key-file", variable: "NAGZ_MODEL_KEY_FILE") { $0 }
     static let modelPrompts = Option(
-        "model-prompts", variable: "NAGZ_MODEL_PROMPTS", standard: "built in", parse: ModelArguments.prompts)
+        "model-prompts", variable: "NAGZ_MODEL_PROMPTS", defaultText: "built in", parse: ModelArguments.readPrompts)
 
     // MARK: Parsing values
 
-    static func number(_ text: String, in range: ClosedRange<Int>) throws(Complaint) -> Int {
+    static func parseNumber(_ text: String, in range: ClosedRange<Int>) throws(OptionError) -> Int {
         guard let number = Int(text), range.contains(number) else {
-            throw Complaint("takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+            throw OptionError("takes a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     @Sendable
-    private static func isOn(_ text: String) throws -> Bool {
-        guard ["on", "off"].contains(text) else { throw Complaint("takes on or off") }
+    private static func parseSwitch(_ text: String) throws -> Bool {
+        guard ["on", "off"].contains(text) else { throw OptionError("takes on or off") }
         return text == "on"
     }
 
     @Sendable
-    private static func list(_ text: String) -> [String] {
+    private static func parseList(_ text: String) -> [String] {
         text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Reads the windows of escalation from the text, or from the file that it names.
+    /// Reads the windows of escalation from the text, or if it has no `=` from the file that it names.
     @Sendable
-    private static func escalationPlan(_ value: String) throws -> EscalationPlan {
+    private static func readEscalationPlan(_ value: String) throws -> EscalationPlan {
         var text = value
         if !value.contains("=") {
             guard let data = FileManager.default.contents(atPath: value), data.count <= 4_096 else {

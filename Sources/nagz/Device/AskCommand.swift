@@ -20,7 +20,7 @@ struct AskCommand: Sendable {
     ) {
         self.name = name
         self.operation = operation.id
-        usesRecords = operation.facts != .none
+        usesRecords = operation.factDepth != .none
         ask = { service, context in
             let answer = try await service.answer(operation, try question(context))
             return PrintableAnswer(json: answer.jsonValue, lines: lines(answer))
@@ -36,7 +36,7 @@ struct PrintableAnswer {
 
 /// The context of a question: the command's arguments, session and cache.
 struct AskContext {
-    let name: String
+    let commandName: String
     /// The argument: a nag, a question or a user; nil without one.
     let subject: String?
     let session: DeviceSession
@@ -45,26 +45,26 @@ struct AskContext {
     let cache: EventCache
 
     /// Returns the nag that the person named.
-    func nag() throws -> NagID {
-        guard let subject else { throw Stop(.usage, "nagz device \(name) takes a NAG") }
-        return try context.nag(subject, cache, family)
+    func requireNag() throws -> NagID {
+        guard let subject else { throw Stop(.usage, "nagz device \(commandName) takes a NAG") }
+        return try context.findNag(subject, cache, family)
     }
 
-    /// Returns the person's own words.
-    func words() throws -> String {
+    /// Returns the question in the person's own words.
+    func requireQuestion() throws -> String {
         guard let subject, CoachQuestionRequest.lengthRange.contains(subject.unicodeScalars.count) else {
             throw Stop(
                 .usage,
-                "nagz device \(name) takes a QUESTION of at most \(CoachQuestionRequest.lengthRange.upperBound) characters"
+                "nagz device \(commandName) takes a QUESTION of at most \(CoachQuestionRequest.lengthRange.upperBound) characters"
             )
         }
         return subject
     }
 
     /// Returns the named user, or the one who is signed in.
-    func user() throws -> UserID {
+    func requireUser() throws -> UserID {
         guard let user = subject.map({ UserID($0) }) ?? session.userID else {
-            throw Stop(.usage, "nagz device \(name) takes a user's id")
+            throw Stop(.usage, "nagz device \(commandName) takes a user's id")
         }
         return user
     }

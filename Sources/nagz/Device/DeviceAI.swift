@@ -6,21 +6,22 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device ai`: shows and changes what may answer the person's questions, and shows what would answer now.
+/// `nagz device ai`: shows and changes what may answer the person's questions, shows what would
+/// answer now, and forgets earlier questions.
 enum DeviceAI {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let action = arguments.next() ?? "show"
-        let (name, value) = (arguments.next(), arguments.next())
+        let action = arguments.takeNext() ?? "show"
+        let (name, value) = (arguments.takeNext(), arguments.takeNext())
         try arguments.finish()
-        let session = try context.session()
-        let family = try context.family(of: session)
-        let cache = try context.cache()
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
+        let cache = try context.openCache()
         switch (action, name, value) {
         case ("show", nil, nil): break
-        case ("set", Self.patternAlerts, let value?):
-            try cache.setPatternAlerts(try AISetting.isOn(value, Self.patternAlerts), of: family)
+        case ("set", Self.patternAlertsName, let value?):
+            try cache.setPatternAlerts(try AISetting.parseSwitch(value, of: Self.patternAlertsName), of: family)
         case ("set", let name?, let value?):
-            try await change(AISetting.named(name), to: value, context, session, cache, family)
+            try await changeSetting(AISetting.named(name), to: value, context, session, cache, family)
         case ("forget", nil, nil):
             try cache.endSession(of: family)
             if !context.asJSON { print("the questions that --session continues from were deleted") }
@@ -30,17 +31,17 @@ enum DeviceAI {
     }
 
     /// The name of the setting that exists only on this device.
-    static let patternAlerts = "pattern-alerts"
+    static let patternAlertsName = "pattern-alerts"
 
     /// Changes a setting at the server, and downloads the change.
-    private static func change(
+    private static func changeSetting(
         _ setting: AISetting, to text: String, _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache,
         _ family: FamilyID
     ) async throws {
-        let client = try context.client(session)
-        let update = PreferenceUpdate(preferences: [setting.key.rawValue: try setting.value(text)])
+        let client = try context.makeClient(session)
+        let update = PreferenceUpdate(preferences: [setting.key.rawValue: try setting.jsonValue(of: text)])
         _ = try await client.call(API.updatePreferences, FamilyQuery(familyID: family), update)
-        _ = try await context.sync(client, session, cache, mode: .cursor).run(family)
+        _ = try await context.makeSyncService(client, session, cache, mode: .cursor).run(family)
         try await context.downloadProviders(client, cache, family)
     }
 
@@ -48,15 +49,15 @@ enum DeviceAI {
         _ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache, _ family: FamilyID
     ) async throws {
         let (choices, cachedFamily) = (try cache.choices(of: family), try cache.cachedFamily(family))
-        let local = try context.local(cache, family, of: session)
-        let isOnDevice = try local.isSwitchedOn
+        let localService = try context.makeLocalService(cache, family, of: session)
+        let isOnDevice = try localService.isSwitchedOn
         let providers = try cache.providers(of: family)?.items ?? []
         var previews: [(operation: AIOperationID, text: String)] = []
         for operation in AIOperationID.allCases {
             previews.append(
-                (operation, try await local.preview(operation).displayText(isServerOn: choices.isServerEnabled)))
+                (operation, try await localService.preview(operation).displayText(isServerOn: choices.isServerEnabled)))
         }
-        let network = try cache.network().state(at: MachineClock.moment())
+        let network = try cache.networkWatch().state(at: MachineClock.currentTime())
         if context.asJSON {
             var wouldAnswer = JSONObject()
             for (operation, text) in previews { wouldAnswer[operation.rawValue] = .string(text) }
@@ -74,7 +75,7 @@ enum DeviceAI {
         }
         let alerts = try cache.hasPatternAlerts(of: family) ? "on" : "off"
         print(
-            Self.patternAlerts.padded(to: 16), alerts.padded(to: 16),
+            Self.patternAlertsName.padded(to: 16), alerts.padded(to: 16),
             "whether a sync reports weekdays on which you missed three nags or more", separator: " ")
         let consent =
             cachedFamily?.allowsMediation.map { $0 ? "given" : "withdrawn: no answers" }
@@ -104,7 +105,7 @@ enum AISetting: String, CaseIterable {
 
     static func named(_ name: String) throws -> AISetting {
         guard let setting = AISetting(rawValue: name) else {
-            let names = allCases.map(\.rawValue) + [DeviceAI.patternAlerts]
+            let names = allCases.map(\.rawValue) + [DeviceAI.patternAlertsName]
             throw Stop(.usage, "the settings are \(names.joined(separator: ", "))")
         }
         return setting
@@ -124,21 +125,22 @@ enum AISetting: String, CaseIterable {
         }
     }
 
-    /// Returns the JSON value to send for the text, which the server checks. `none` removes the person's choice.
-    func value(_ text: String) throws -> JSONValue {
+    /// Returns the JSON value to send for the text, which the server checks. For a model, `none` removes the person's
+    /// choice.
+    func jsonValue(of text: String) throws -> JSONValue {
         switch self {
         case .mode, .privacy: return .string(text)
         case .localModel, .cloudModel: return text == "none" ? .null : .string(text)
         case .onDevice, .server, .errorsOnly:
-            return .bool(try Self.isOn(text, rawValue))
+            return .bool(try Self.parseSwitch(text, of: rawValue))
         case .tokenThreshold, .retentionDays:
             guard let number = Int64(text) else { throw Stop(.usage, "\(rawValue) takes a whole number") }
             return .integer(number)
         }
     }
 
-    /// Returns whether a setting's value is `on`; throws unless it is `on` or `off`.
-    static func isOn(_ text: String, _ setting: String) throws -> Bool {
+    /// Returns whether a setting's text is `on`; throws unless it is `on` or `off`.
+    static func parseSwitch(_ text: String, of setting: String) throws -> Bool {
         guard let isOn = ["on": true, "off": false][text] else { throw Stop(.usage, "\(setting) takes on or off") }
         return isOn
     }

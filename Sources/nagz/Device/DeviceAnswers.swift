@@ -9,38 +9,42 @@ import NagzAI
 /// The commands for AI operations, which this device answers if it can.
 enum DeviceAnswers {
     static func run(_ command: AskCommand, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let isLocal = arguments.flag("--local")
-        let continuesSession = arguments.flag("--session")
-        let provider = try arguments.value("--provider")
-        let subject = arguments.next()
+        let isLocal = arguments.takeFlag("--local")
+        let continuesSession = arguments.takeFlag("--session")
+        let provider = try arguments.takeValue("--provider")
+        let subject = arguments.takeNext()
         try arguments.finish()
-        let session = try context.session()
-        let family = try context.family(of: session)
-        let cache = try context.cache()
-        let latest = LatestRecords()
-        let local = try context.local(cache, family, of: session, continuesSession: continuesSession) {
-            latest.execution = $0
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
+        let cache = try context.openCache()
+        let latestRecords = LatestRecords()
+        let localService = try context.makeLocalService(cache, family, of: session, continuesSession: continuesSession)
+        {
+            latestRecords.execution = $0
         }
         let askContext = AskContext(
-            name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
+            commandName: command.name, subject: subject, session: session, family: family, context: context,
+            cache: cache)
         if provider != nil, isLocal { throw Stop(.usage, "--local answers here, and --provider at the server") }
         if isLocal {
             // The local service has no access to the network.
-            let started = MachineClock.microseconds()
-            let answer = try await command.ask(local, askContext)
+            let startMicroseconds = MachineClock.uptimeMicroseconds()
+            let answer = try await command.ask(localService, askContext)
             let record = AnswerRecord(
-                operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
-                microseconds: MachineClock.microseconds() - started, dataAge: command.usesRecords ? local.dataAge : nil)
-            latest.record = record
-            return try printAnswer(answer, latest, cache, context)
+                operation: command.operation, place: .device, reason: .local, at: MachineClock.currentTime(),
+                microseconds: MachineClock.uptimeMicroseconds() - startMicroseconds,
+                dataAge: command.usesRecords ? localService.dataAge : nil)
+            latestRecords.record = record
+            return try printAnswer(answer, latestRecords, cache, context)
         }
-        let server = try context.server(session) { latest.execution = $0 }
+        let serverService = try context.makeServerService(session) { latestRecords.execution = $0 }
         let service = OnDeviceAIService(
-            local: local, server: server, requested: try provider.map { try requestedProvider($0, cache, family) },
-            failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.microseconds,
-            record: { latest.record = $0 })
+            local: localService, server: serverService,
+            requestedProvider: try provider.map { try requestedProvider($0, cache, family) },
+            failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.uptimeMicroseconds,
+            record: { latestRecords.record = $0 })
         let answer = try await command.ask(service, askContext)
-        try printAnswer(answer, latest, cache, context)
+        try printAnswer(answer, latestRecords, cache, context)
     }
 
     /// Returns the provider of that name: the rules, the server's gateway, or one of the person's own keys.
@@ -54,8 +58,8 @@ enum DeviceAnswers {
         case .foundationModels, .localModel, nil: break
         }
         if KeyProvider(rawValue: name) != nil { return RequestedProvider(taskType: .cloudModel, model: name) }
-        let known = try cache.providers(of: family)?.items.filter { $0.model != nil }.map(\.name) ?? []
-        let names = ([ProviderName.heuristic.rawValue] + known).joined(separator: ", ")
+        let knownNames = try cache.providers(of: family)?.items.filter { $0.model != nil }.map(\.name) ?? []
+        let names = ([ProviderName.heuristic.rawValue] + knownNames).joined(separator: ", ")
         throw Stop(.usage, "--provider takes one of: \(names)")
     }
 
@@ -69,30 +73,31 @@ enum DeviceAnswers {
     static func command(_ name: String) -> AskCommand? { commands.first { $0.name == name } }
 
     private static let commands = [
-        AskCommand("tone", AIOperations.selectTone, about: { NagQuestion(nagID: try $0.nag()) }) { answer in
+        AskCommand("tone", AIOperations.selectTone, about: { NagQuestion(nagID: try $0.requireNag()) }) { answer in
             [
                 "\(answer.tone.rawValue): \(answer.reason)",
                 "misses in 7 days: \(answer.missCount7d), streak: \(answer.streak)",
             ]
         },
-        AskCommand("coach", AIOperations.coaching, about: { NagQuestion(nagID: try $0.nag()) }) { [$0.tip] },
-        AskCommand("predict", AIOperations.predictCompletion, about: { NagQuestion(nagID: try $0.nag()) }) { answer in
+        AskCommand("coach", AIOperations.coaching, about: { NagQuestion(nagID: try $0.requireNag()) }) { [$0.tip] },
+        AskCommand("predict", AIOperations.predictCompletion, about: { NagQuestion(nagID: try $0.requireNag()) }) {
+            answer in
             let reminder = answer.suggestedReminderTime.map { "a reminder would help at \($0.displayText)" }
             return ["likely to be done: \(Int((answer.likelihood * 100).rounded())) %"] + (reminder.map { [$0] } ?? [])
         },
-        AskCommand("push-back", AIOperations.pushBack, about: { NagQuestion(nagID: try $0.nag()) }) { answer in
+        AskCommand("push-back", AIOperations.pushBack, about: { NagQuestion(nagID: try $0.requireNag()) }) { answer in
             [answer.message ?? "no push-back: \(answer.reason)"]
         },
         AskCommand(
             "patterns", AIOperations.patterns,
-            about: { MemberQuestion(userID: try $0.user(), familyID: $0.family) }
+            about: { MemberQuestion(userID: try $0.requireUser(), familyID: $0.family) }
         ) { answer in
             let lines = answer.insights.map { "\($0.dayOfWeek.rawValue): \($0.missCount) misses" }
             return lines.isEmpty ? ["no weekday stands out in the last 90 days"] : lines
         },
         AskCommand(
             "ask", AIOperations.askCoach,
-            about: { CoachQuestion(familyID: $0.family, userID: $0.session.userID, text: try $0.words()) }
+            about: { CoachQuestion(familyID: $0.family, userID: $0.session.userID, text: try $0.requireQuestion()) }
         ) { answer in
             [answer.answer]
                 + (answer.citations.isEmpty ? [] : ["from: \(answer.citations.map(\.ending).joined(separator: ", "))"])
@@ -106,9 +111,9 @@ enum DeviceAnswers {
     ]
 
     private static func printAnswer(
-        _ answer: PrintableAnswer, _ latest: LatestRecords, _ cache: EventCache, _ context: DeviceContext
+        _ answer: PrintableAnswer, _ latestRecords: LatestRecords, _ cache: EventCache, _ context: DeviceContext
     ) throws {
-        let record = latest.record
+        let record = latestRecords.record
         if let record { try? cache.store(record) }
         if context.asJSON {
             return print(json: [
@@ -116,10 +121,12 @@ enum DeviceAnswers {
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
                 "microseconds": record.map { .integer($0.microseconds) } ?? .null,
                 "data_age_seconds": record?.dataAge.map { .integer($0.microseconds / 1_000_000) } ?? .null,
-                "execution": latest.execution?.jsonValue ?? .null,
+                "execution": latestRecords.execution?.jsonValue ?? .null,
             ])
         }
         for line in answer.lines { print(line) }
-        if let record { context.say("(\(record.displayText)\(latest.execution.map { "; \($0.displayText)" } ?? ""))") }
+        if let record {
+            context.say("(\(record.displayText)\(latestRecords.execution.map { "; \($0.displayText)" } ?? ""))")
+        }
     }
 }

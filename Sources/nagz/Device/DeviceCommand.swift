@@ -7,16 +7,16 @@ import ModelProviders
 enum DeviceCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        let home = try arguments.value("--home") ?? defaultHome()
-        let asJSON = arguments.flag("--json")
-        let variantName = try arguments.value("--model-variant")
+        let folderPath = try arguments.takeValue("--home") ?? defaultFolderPath()
+        let asJSON = arguments.takeFlag("--json")
+        let variantName = try arguments.takeValue("--model-variant")
         guard let variant = ModelFile.Variant(rawValue: variantName ?? "standard") else {
             throw Stop(.usage, "--model-variant takes standard or lite")
         }
         let gateway = try ModelArguments(&arguments)
-        guard let command = arguments.next() else { throw Commands.missing("device") }
+        guard let command = arguments.takeNext() else { throw Commands.missingCommandError(in: "device") }
         let context = DeviceContext(
-            folder: DeviceFolder(path: home), asJSON: asJSON, gateway: gateway.map { ($0, variant) })
+            folder: DeviceFolder(path: folderPath), asJSON: asJSON, gateway: gateway.map { ($0, variant) })
         do {
             switch command {
             case "login": try await DeviceSignIn.logIn(context, &arguments)
@@ -28,14 +28,14 @@ enum DeviceCommand {
             case "ai": try await DeviceAI.run(context, &arguments)
             case "constraint": try DeviceConstraints.run(context, &arguments)
             case "history": try await DeviceHistory.run(context, &arguments)
-            case "outbox": try DeviceStatus.outbox(context, &arguments)
-            case "status": try DeviceStatus.status(context, &arguments)
+            case "outbox": try DeviceStatus.showOutbox(context, &arguments)
+            case "status": try DeviceStatus.showStatus(context, &arguments)
             case "model":
                 try await ModelCommand.run(&arguments, folder: context.folder.modelsPath, asJSON: asJSON)
             case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {
-                    throw Commands.unknown(["device", command])
+                    throw Commands.unknownCommandError(["device", command])
                 }
                 try await DeviceAnswers.run(ask, context, &arguments)
             }
@@ -47,14 +47,14 @@ enum DeviceCommand {
         }
     }
 
-    private static func defaultHome() -> String {
+    private static func defaultFolderPath() -> String {
         let environment = ProcessInfo.processInfo.environment
         if let home = environment["NAGZ_DEVICE_HOME"], !home.isEmpty { return home }
-        return dataFolder()
+        return dataFolderPath()
     }
 
-    /// Returns the folder in which the program keeps a person's files.
-    static func dataFolder() -> String {
+    /// Returns the path of the folder in which the program stores a person's files, unless an option names another.
+    static func dataFolderPath() -> String {
         let environment = ProcessInfo.processInfo.environment
         if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
         return (environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()) + "/.local/share/nagz"

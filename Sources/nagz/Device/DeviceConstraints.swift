@@ -9,27 +9,27 @@ import NagzAI
 /// Those that are added here are not sent to the server.
 enum DeviceConstraints {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) throws {
-        let (conditions, action) = (try arguments.values("--if"), try arguments.value("--then"))
-        let priority = try arguments.number("--priority", in: 1...999)
-        let (verb, name) = (arguments.next() ?? "list", arguments.next())
+        let (conditions, action) = (try arguments.takeValues("--if"), try arguments.takeValue("--then"))
+        let priority = try arguments.takeNumber("--priority", in: 1...999)
+        let (verb, name) = (arguments.takeNext() ?? "list", arguments.takeNext())
         try arguments.finish()
-        let cache = try context.cache()
-        let family = try context.family(of: context.session())
+        let cache = try context.openCache()
+        let family = try context.requireFamily(of: context.requireSession())
         switch (verb, name, action) {
         case ("list", nil, nil): break
         case ("add", let name?, let action?):
-            let terms = try terms(name, conditions, action, priority: priority ?? 500)
-            guard try cache.add(terms, MachineClock.identifier(), of: family) else {
+            let terms = try parseTerms(name, conditions, action, priority: priority ?? 500)
+            guard try cache.add(terms, MachineClock.newIdentifier(), of: family) else {
                 throw Stop(
                     .notApplied,
                     "not added: this device never synced, or has \(EventCache.maxOwnConstraints) constraints already")
             }
         case ("delete", let name?, nil):
-            let own = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
-            guard let constraint = own.first, own.count == 1 else {
+            let matches = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
+            guard let constraint = matches.first, matches.count == 1 else {
                 throw Stop(
                     .unknownThing,
-                    "\(counted(own.count, "own constraint")) match “\(name)”: nagz device constraint lists them")
+                    "\(counted(matches.count, "own constraint")) match “\(name)”: nagz device constraint lists them")
             }
             _ = try cache.deleteOwnConstraint(constraint.id)
         default:
@@ -45,7 +45,7 @@ enum DeviceConstraints {
     /// - Parameters:
     ///   - conditions: the conditions, such as `content contains passport|visa`.
     ///   - action: the action, such as `block It names a document.`
-    private static func terms(
+    private static func parseTerms(
         _ name: String, _ conditions: [String], _ action: String, priority: Int
     ) throws -> ConstraintTerms {
         let action = action.split(separator: " ", maxSplits: 1).map(String.init)
@@ -69,19 +69,21 @@ enum DeviceConstraints {
     }
 
     private static func show(_ cache: EventCache, _ family: FamilyID, _ context: DeviceContext) throws {
-        let (all, own) = (try cache.constraints(of: family), Set(try cache.ownConstraints(of: family).map(\.id)))
+        let (constraints, ownIDs) = (
+            try cache.constraints(of: family), Set(try cache.ownConstraints(of: family).map(\.id))
+        )
         if context.asJSON {
             return print(
                 json: .array(
-                    all.map { constraint in
+                    constraints.map { constraint in
                         var members = constraint.jsonMembers
-                        members["is_of_device"] = .bool(own.contains(constraint.id))
+                        members["is_of_device"] = .bool(ownIDs.contains(constraint.id))
                         return .object(members)
                     }))
         }
-        if all.isEmpty { print("no constraints") }
-        for constraint in all {
-            let place = own.contains(constraint.id) ? "this device" : constraint.scope.rawValue
+        if constraints.isEmpty { print("no constraints") }
+        for constraint in constraints {
+            let place = ownIDs.contains(constraint.id) ? "this device" : constraint.scope.rawValue
             print(
                 constraint.id.ending, place.padded(to: 12), "\(constraint.name): \(constraint.plainText)",
                 separator: "  ")

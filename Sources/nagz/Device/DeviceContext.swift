@@ -14,7 +14,7 @@ struct DeviceContext {
     private let gateway: (arguments: ModelArguments, variant: ModelFile.Variant)?
     private let confirmedPrompts = ConfirmedPrompts()
 
-    /// The prompts that the person has confirmed in this run of the program.
+    /// The constraints' prompts that the person has confirmed in this run of the program.
     private final class ConfirmedPrompts { var texts: Set<String> = [] }
 
     init(folder: DeviceFolder, asJSON: Bool, gateway: (arguments: ModelArguments, variant: ModelFile.Variant)? = nil) {
@@ -23,47 +23,47 @@ struct DeviceContext {
         self.gateway = gateway
     }
 
-    func session() throws -> DeviceSession {
-        guard let session = try folder.session.load() else {
+    func requireSession() throws -> DeviceSession {
+        guard let session = try folder.sessionFile.load() else {
             throw Stop(.noPermission, "not signed in on this device: run nagz device login")
         }
         return session
     }
 
-    func family(of session: DeviceSession) throws -> FamilyID {
+    func requireFamily(of session: DeviceSession) throws -> FamilyID {
         guard let family = session.familyID else { throw Stop(.unknownThing, "this account is not in a family") }
         return family
     }
 
-    /// Opens the cache.
+    /// Opens the cache, and creates it if it is missing.
     /// - Parameter isChecked: whether to check the whole file for damage.
-    func cache(isChecked: Bool = false) throws -> EventCache {
+    func openCache(isChecked: Bool = false) throws -> EventCache {
         try folder.create()
         let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
         if cache.wasRebuilt { say("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
-    func outbox() throws -> Outbox {
+    func openOutbox() throws -> Outbox {
         try folder.create()
         return try Outbox(path: folder.outboxPath, seal: try folder.seal())
     }
 
-    func client(_ session: DeviceSession) throws -> ServerClient {
+    func makeClient(_ session: DeviceSession) throws -> ServerClient {
         ServerClient(
-            session, keptIn: folder.session, over: try HTTPTransport(session.server), now: MachineClock.moment)
+            session, keptIn: folder.sessionFile, over: try HTTPTransport(session.server), now: MachineClock.currentTime)
     }
 
-    func sync(_ session: DeviceSession, _ cache: EventCache) throws -> SyncService {
-        try sync(try client(session), session, cache, mode: .cursor)
+    func makeSyncService(_ session: DeviceSession, _ cache: EventCache) throws -> SyncService {
+        try makeSyncService(try makeClient(session), session, cache, mode: .cursor)
     }
 
-    func sync(_ client: ServerClient, _ session: DeviceSession, _ cache: EventCache, mode: SyncMode) throws
+    func makeSyncService(_ client: ServerClient, _ session: DeviceSession, _ cache: EventCache, mode: SyncMode) throws
         -> SyncService
     {
         SyncService(
-            cache: cache, outbox: try outbox(), source: client, mode: mode, logKey: session.logKey,
-            now: MachineClock.moment)
+            cache: cache, outbox: try openOutbox(), source: client, mode: mode, logKey: session.logKey,
+            now: MachineClock.currentTime)
     }
 
     /// Downloads the list of the server's model providers into the cache, if the person's mode allows models of the
@@ -74,28 +74,29 @@ struct DeviceContext {
         try cache.store(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
     }
 
-    /// Returns an AI service that answers from this device's cache, by rules and by a model on this machine if there is one.
-    /// It uses no network.
+    /// Returns an AI service that answers from this device's cache, by rules and by a model on this machine if there is
+    /// one. It sends nothing to other machines.
     /// - Parameters:
     ///   - continuesSession: whether a question continues the turns of the last AI session on this device.
     ///   - report: called with the execution report of each answer.
-    func local(
+    func makeLocalService(
         _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, continuesSession: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) throws -> LocalAIService {
-        let reported = try outbox().completedNags(in: family)
+        let outboxCompletions = try openOutbox().completedNags(in: family)
         let phrasebook = try Phrasebook.english()
         let models = DeviceModels(gateway: try gateway.map { try LocalGateway($0.arguments, variant: $0.variant) })
-            .writers(prompts: try ModelArguments.prompts() ?? .english(), phrasebook: phrasebook)
+            .makeWriters(prompts: try ModelArguments.readPrompts() ?? .english(), phrasebook: phrasebook)
         let log = ExecutionLog(
-            user: session.userID, newID: MachineClock.uuid, stopwatch: MachineClock.microseconds
+            user: session.userID, newID: MachineClock.newUUID, stopwatch: MachineClock.uptimeMicroseconds
         ) { record in
             // A full disk must not prevent the answer.
             try? cache.store(record)
             report(record.execution)
         }
         return LocalAIService(
-            facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
+            facts: CacheFacts(
+                cache, family: family, outboxCompletions: outboxCompletions, now: MachineClock.currentTime),
             heuristics: Heuristics(phrasebook: phrasebook), models: models, dialog: dialog, log: log,
             continuesSession: continuesSession)
     }
@@ -117,12 +118,15 @@ struct DeviceContext {
 
     /// Returns the client of the server's AI operations, which asks the person for confirmations.
     /// - Parameter report: called with the report on each answer of the server.
-    func server(_ session: DeviceSession, report: @escaping (ExecutionReport) -> Void) throws -> ServerAIService {
-        ServerAIService(try client(session), dialog: dialog, report: report)
+    func makeServerService(_ session: DeviceSession, report: @escaping (ExecutionReport) -> Void) throws
+        -> ServerAIService
+    {
+        ServerAIService(try makeClient(session), dialog: dialog, report: report)
     }
 
-    /// Returns the nag with an ID, or with an ID that ends with the text.
-    func nag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
+    /// Returns the nag whose ID is the text. If the text is no ID, it must be the end of exactly
+    /// one cached nag's ID.
+    func findNag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
         if let id = NagID(text) { return id }
         let ending = text.lowercased()
         let matches = try cache.nags(of: family, includingClosed: true).filter {
@@ -141,14 +145,14 @@ struct DeviceContext {
 
 /// The machine's clocks, and IDs from them.
 struct MachineClock: DeviceClock {
-    func now() -> Timestamp { Self.moment() }
+    func now() -> Timestamp { Self.currentTime() }
 
     func sleep(for span: Timestamp.Span) async throws {
         try await Task.sleep(for: .microseconds(span.microseconds))
     }
 
-    /// Returns the time to the millisecond, like the times of people's acts.
-    @Sendable static func moment() -> Timestamp {
+    /// Returns the present time without fractions of a millisecond, like the times of people's acts.
+    @Sendable static func currentTime() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
@@ -156,22 +160,22 @@ struct MachineClock: DeviceClock {
     }
 
     /// Returns the microseconds since the machine started.
-    static func microseconds() -> Int64 {
+    static func uptimeMicroseconds() -> Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
     /// Returns a UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
-    static func identifier<Kind>() -> Identifier<Kind> {
-        let id = uuid()
+    static func newIdentifier<Kind>() -> Identifier<Kind> {
+        let id = newUUID()
         return Identifier(high: id.high, low: id.low)
     }
 
     /// Returns the two halves of a UUID version 7.
-    static func uuid() -> (high: UInt64, low: UInt64) {
+    static func newUUID() -> (high: UInt64, low: UInt64) {
         var random = SystemRandomNumberGenerator()
-        let milliseconds = UInt64(bitPattern: moment().microseconds / 1_000) & 0xffff_ffff_ffff
+        let milliseconds = UInt64(bitPattern: currentTime().microseconds / 1_000) & 0xffff_ffff_ffff
         return (
             milliseconds << 16 | 0x7000 | random.next() & 0x0fff,
             0x8000_0000_0000_0000 | random.next() & 0x3fff_ffff_ffff_ffff

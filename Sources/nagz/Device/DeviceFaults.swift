@@ -20,13 +20,13 @@ extension Stop {
         case is PrivateFileError:
             self.init(.inputOutput, "the session's file cannot be read or written: run nagz device logout, then login")
         case is CancellationError: self.init(.tryLater, "cancelled")
-        default: self.init(.inputOutput, Self.line(error))
+        default: self.init(.inputOutput, Self.message(for: error))
         }
     }
 
-    /// Returns the seconds to wait before another round of sync, as the server asked, 0 for none; nil for an error that
-    /// a retry cannot solve.
-    static func retryDelay(_ error: any Error) -> Int? {
+    /// Returns the seconds to wait before the next round of sync: as many as the server asked for, else 0. Nil for an
+    /// error that a retry cannot solve.
+    static func retryDelaySeconds(_ error: any Error) -> Int? {
         switch error {
         case let error as ClientError:
             guard error.isTransient else { return nil }
@@ -40,8 +40,8 @@ extension Stop {
     private init(_ error: ClientError) {
         switch error {
         case .transport(.garbled), .transport(.tooLarge):
-            self.init(.protocolFault, "the server breaks the contract: \(Self.line(error))")
-        case .transport: self.init(.unavailable, "\(Self.line(error)); no data on this device was lost")
+            self.init(.protocolFault, "the server breaks the contract: \(Self.message(for: error))")
+        case .transport: self.init(.unavailable, "\(Self.message(for: error)); no data on this device was lost")
         case .unreadable(let what): self.init(.protocolFault, what)
         case .signedOut: self.init(.noPermission, "the session has ended: run nagz device login")
         case .accountDeleted:
@@ -155,14 +155,14 @@ extension Stop {
                 + " run nagz device logout, then login.")
     }
 
-    /// Returns one line about the error, for people.
-    static func line(_ error: any Error) -> String {
+    /// Returns the message of an error on the device, in one line for people.
+    static func message(for error: any Error) -> String {
         switch error {
         case ClientError.transport(let fault): fault.description
-        case let error as ClientError: Stop(error).line
-        case let error as SQLiteError: Stop(error).line
-        case let fault as SyncFault: Stop(fault).line
-        case let fault as LogFault: Stop(fault).line
+        case let error as ClientError: Stop(error).message
+        case let error as SQLiteError: Stop(error).message
+        case let fault as SyncFault: Stop(fault).message
+        case let fault as LogFault: Stop(fault).message
         default: (error as NSError).localizedDescription
         }
     }

@@ -7,35 +7,35 @@ import NagzAI
 /// `nagz device history`: lists the person's questions to the server's AI, or with `--local` those that this device
 /// answered or refused, newest first and without their words.
 enum DeviceHistory {
-    private static let limit = 50
+    private static let maxLocalRecords = 50
 
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let (errorsOnly, isLocal) = (arguments.flag("--errors"), arguments.flag("--local"))
+        let (errorsOnly, isLocal) = (arguments.takeFlag("--errors"), arguments.takeFlag("--local"))
         try arguments.finish()
-        let session = try context.session()
-        let family = try context.family(of: session)
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
         if isLocal {
-            let records = try context.cache().executions(
-                of: family, errorsOnly: errorsOnly, limit: limit, at: MachineClock.moment())
+            let records = try context.openCache().executions(
+                of: family, errorsOnly: errorsOnly, limit: maxLocalRecords, at: MachineClock.currentTime())
             return show(
                 ExecutionPage(items: records, nextCursor: nil), of: "this device", errorsOnly, context)
         }
         let filter = ExecutionFilter(
             familyID: family, userID: session.userID, result: errorsOnly ? .error : nil)
-        let page = try await context.client(session).call(API.listExecutions, ExecutionListQuery(filter), NoBody())
+        let page = try await context.makeClient(session).call(API.listExecutions, ExecutionListQuery(filter), NoBody())
         show(page, of: "the server", errorsOnly, context)
     }
 
-    /// - Parameter answerer: the name of the one that answered.
+    /// - Parameter answerer: `this device` or `the server`, which answered or refused the questions.
     private static func show(_ page: ExecutionPage, of answerer: String, _ errorsOnly: Bool, _ context: DeviceContext) {
         if context.asJSON { return print(json: page.jsonValue) }
         if page.items.isEmpty { print("\(answerer) has \(errorsOnly ? "refused" : "answered") no question") }
         let rows = page.items.map { record in
-            let how = record.execution
+            let execution = record.execution
             return [
                 record.createdAt.displayText, record.operation.rawValue,
-                record.errorCode ?? how.engine + (how.replacesModel ? " in place of a model" : ""),
-                how.violation ?? how.reason ?? "",
+                record.errorCode ?? execution.engine + (execution.replacesModel ? " in place of a model" : ""),
+                execution.violation ?? execution.reason ?? "",
             ]
         }
         for (record, line) in zip(page.items, aligned(rows)) {

@@ -6,23 +6,23 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device nags`: the nags in this device's cache.
+/// `nagz device nags`: lists the nags in this device's cache.
 enum DeviceNags {
     static func list(_ context: DeviceContext, _ arguments: inout Arguments) throws {
-        let includesClosed = arguments.flag("--all")
+        let includesClosed = arguments.takeFlag("--all")
         try arguments.finish()
-        let session = try context.session()
-        let family = try context.family(of: session)
-        let reported = try context.outbox().completedNags(in: family)
-        let nags = try context.cache().nags(of: family, includingClosed: includesClosed)
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
+        let reportedNags = try context.openOutbox().completedNags(in: family)
+        let nags = try context.openCache().nags(of: family, includingClosed: includesClosed)
         if context.asJSON {
-            return print(json: .array(nags.map { $0.json(isReported: reported.contains($0.id)) }))
+            return print(json: .array(nags.map { $0.json(isReported: reportedNags.contains($0.id)) }))
         }
         if nags.isEmpty { print("no \(includesClosed ? "" : "open ")nags on this device") }
-        let now = MachineClock.moment()
+        let now = MachineClock.currentTime()
         let rows = nags.map { nag in
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
-            let status = reported.contains(nag.id) ? "done (to be uploaded)" : nag.statusWord(at: now)
+            let status = reportedNags.contains(nag.id) ? "done (to be uploaded)" : nag.statusWord(at: now)
             return [nag.id.ending, nag.dueAt.displayText, name, status, nag.description ?? nag.category]
         }
         for line in aligned(rows) { print(line) }
@@ -49,20 +49,20 @@ extension CachedNag {
     }
 }
 
-/// `nagz device complete`, `excuse` and `note`: stored on the device at once, and uploaded when the server can be
-/// reached.
+/// `nagz device complete`, `excuse` and `note`: each stores an act on the device at once, and uploads it if the server
+/// can be reached; otherwise the next sync uploads it.
 enum OfflineActionCommand {
     static func run(_ command: String, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
-        let capture = Capture(arguments.flag("--dictated") ? .dictation : .keyboard)
-        let note = try arguments.value("--note")
-        guard let name = arguments.next() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
-        let text = command == "complete" ? nil : arguments.next()
+        let (isOffline, sendsWords) = (arguments.takeFlag("--offline"), arguments.takeFlag("--with-words"))
+        let capture = Capture(arguments.takeFlag("--dictated") ? .dictation : .keyboard)
+        let note = try arguments.takeValue("--note")
+        guard let name = arguments.takeNext() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
+        let text = command == "complete" ? nil : arguments.takeNext()
         try arguments.finish()
-        let session = try context.session()
-        let family = try context.family(of: session)
-        let cache = try context.cache()
-        let nag = try context.nag(name, cache, family)
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
+        let cache = try context.openCache()
+        let nag = try context.findNag(name, cache, family)
         let act: InputAct
         switch (command, text) {
         case ("complete", _): act = .status(.completed, note: note)
@@ -70,17 +70,17 @@ enum OfflineActionCommand {
             throw Stop(.usage, "the text must have 1 to 2000 characters")
         case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
         case ("excuse", let text?):
-            let local = try context.local(cache, family, of: session)
-            let category = try await local.summarizeExcuse(text, nagID: nag).category
-            act = .excuse(text: local.excuseSentence(for: category, nagID: nag), category: category)
+            let localService = try context.makeLocalService(cache, family, of: session)
+            let category = try await localService.summarizeExcuse(text, nagID: nag).category
+            act = .excuse(text: localService.excuseSentence(for: category, nagID: nag), category: category)
         case (_, let text?): act = .note(text: text)
         default: throw Stop(.usage, "nagz device \(command) takes a NAG and a TEXT")
         }
         try requireOpen(nag, act, cache, family)
         let item = OutboxItem(
-            clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment(),
+            clientID: MachineClock.newIdentifier(), nagID: nag, act: act, madeAt: MachineClock.currentTime(),
             capture: capture)
-        try context.outbox().add(item, of: family)
+        try context.openOutbox().add(item, of: family)
         try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }
 
@@ -90,7 +90,7 @@ enum OfflineActionCommand {
         guard nag.status == NagStatus.open.rawValue else {
             throw Stop(.notApplied, "that nag is already \(nag.status)")
         }
-        if let opensAt = nag.opensAt, MachineClock.moment() < opensAt {
+        if let opensAt = nag.opensAt, MachineClock.currentTime() < opensAt {
             throw Stop(.notApplied, "it is too early: that nag can be completed from \(opensAt.displayText)")
         }
     }
@@ -102,9 +102,9 @@ enum OfflineActionCommand {
         var reason: String?
         switch outcome {
         case .reached(let summary):
-            try DeviceStatus.requireAllApplied(summary.unapplied, context)
+            try DeviceStatus.requireAllApplied(summary.unappliedResults, context)
             state = "applied"
-        case .kept(let error): reason = Stop.line(error)
+        case .kept(let error): reason = Stop.message(for: error)
         case nil: break
         }
         if context.asJSON {

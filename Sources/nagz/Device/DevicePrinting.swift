@@ -37,7 +37,7 @@ extension Timestamp.Span {
 }
 
 extension Identifier {
-    /// The last digits of an ID, by which people refer to it.
+    /// The last eight digits of an ID, by which people refer to it.
     var ending: String { String(description.suffix(8)) }
 }
 
@@ -75,14 +75,14 @@ extension ProviderName {
 }
 
 extension ExecutionReport {
-    /// The engine that answered, for people; its own name if this program does not know it.
+    /// The engine that answered, for people; the provider's name if this program does not know it.
     var engine: String { ProviderName(rawValue: provider)?.displayText ?? provider }
 
     /// The author of the answer: `by this device's model (small)`, `by the rules in place of this device's model
     /// (small): error`.
     var displayText: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(fallbackText)" }
 
-    /// The reason why the rules answered, for people; empty if they were requested or did not.
+    /// The reason why the rules answered, for people; empty if the rules were requested, or did not answer.
     private var fallbackText: String {
         guard usedFallback else { return "" }
         if let asked { return " in place of \(asked.provider.displayText) (\(asked.name)): \(fallbackReason)" }
@@ -94,7 +94,7 @@ extension ExecutionReport {
 }
 
 extension AnswerRecord {
-    /// `answered by this device in 0.4 ms: its copy is fresh`.
+    /// The record for people: `answered by this device in 0.4 ms: its copy is fresh`.
     var displayText: String {
         let milliseconds = Double(microseconds) / 1_000
         let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"

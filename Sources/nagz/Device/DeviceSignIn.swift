@@ -8,37 +8,39 @@ import JSON
 /// `nagz device login`, `logout` and `delete-account`.
 enum DeviceSignIn {
     static func logIn(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
-        let logKey = try arguments.value("--log-key").map { text in
+        let address = try arguments.takeValue("--server") ?? "http://127.0.0.1:9800"
+        let logKey = try arguments.takeValue("--log-key").map { text in
             guard let key = VerifierKey(text) else {
                 throw Stop(.usage, "“\(text)” is not a public key: “nagz audit keys” prints them")
             }
             return key
         }
         let (email, code, username) = (
-            try arguments.value("--email"), try arguments.value("--family-code"), try arguments.value("--username")
+            try arguments.takeValue("--email"), try arguments.takeValue("--family-code"),
+            try arguments.takeValue("--username")
         )
         try arguments.finish()
         guard let server = ServerAddress(address) else {
             throw Stop(.usage, "--server takes https://HOST, or http://HOST:PORT of this machine or the local network")
         }
-        if let earlier = try? context.folder.session.load() {
+        if let earlierSession = try? context.folder.sessionFile.load() {
             throw Stop(
-                .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: run nagz device logout")
+                .usage,
+                "\(earlierSession.displayName ?? "somebody") is signed in on this device: run nagz device logout")
         }
         try context.folder.create()
         let transport = try HTTPTransport(server)
         var session: DeviceSession
         switch (email, code, username) {
         case (let email?, nil, nil):
-            let address = try read(email, EmailAddress.init(wireText:), "--email")
+            let address = try parse(email, EmailAddress.init(wireText:), "--email")
             session = try await ServerClient.signIn(
                 API.logIn,
                 LoginRequest(
-                    email: address, password: Secret(try secret("Password: ")),
-                    deviceSecret: context.folder.deviceSecret.secret(for: server)), at: server, over: transport)
+                    email: address, password: Secret(try readSecret("Password: ")),
+                    deviceSecret: context.folder.deviceSecretFile.secret(for: server)), at: server, over: transport)
         case (nil, let code?, let username?):
-            let pin = try read(try secret("PIN: "), PIN.init(wireText:), "the PIN")
+            let pin = try parse(try readSecret("PIN: "), PIN.init(wireText:), "the PIN")
             session = try await ServerClient.signIn(
                 API.childLogIn, ChildLoginRequest(familyCode: code, username: username, pin: pin), at: server,
                 over: transport)
@@ -46,8 +48,10 @@ enum DeviceSignIn {
             throw Stop(.usage, "login takes --email ADDRESS, or --family-code CODE and --username NAME")
         }
         session.logKey = logKey
-        try context.folder.session.save(session)
-        if let deviceSecret = session.deviceSecret { try context.folder.deviceSecret.save(deviceSecret, of: server) }
+        try context.folder.sessionFile.save(session)
+        if let deviceSecret = session.deviceSecret {
+            try context.folder.deviceSecretFile.save(deviceSecret, of: server)
+        }
         if context.asJSON {
             return print(json: [
                 "user_id": .string(session.userID.description), "server": .string(server.description),
@@ -61,21 +65,22 @@ enum DeviceSignIn {
     }
 
     static func logOut(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let discardsChanges = arguments.flag("--discard")
+        let discardsChanges = arguments.takeFlag("--discard")
         try arguments.finish()
-        let session = try? context.folder.session.load()
+        let session = try? context.folder.sessionFile.load()
         if FileManager.default.fileExists(atPath: context.folder.outboxPath), !discardsChanges {
-            let waiting = try context.outbox().waitingCount()
-            guard waiting == 0 else {
+            let waitingCount = try context.openOutbox().waitingCount()
+            guard waitingCount == 0 else {
                 throw Stop(
                     .notApplied,
-                    "\(counted(waiting, "change")) not uploaded yet: run nagz device sync first, or logout --discard")
+                    "\(counted(waitingCount, "change")) not uploaded yet: run nagz device sync first, or logout --discard"
+                )
             }
         }
         var isEndedAtServer = false
         if let session {
-            // The device deletes the session whatever the server answers. Without its tokens the session expires.
-            isEndedAtServer = (try? await context.client(session).logOut()) != nil
+            // The device deletes its tokens whatever the server answers. A session without them expires at the server.
+            isEndedAtServer = (try? await context.makeClient(session).logOut()) != nil
         }
         try context.folder.clear(keepsDeviceSecret: true)
         if context.asJSON {
@@ -89,21 +94,21 @@ enum DeviceSignIn {
     }
 
     static func deleteAccount(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let isSure = arguments.flag("--yes")
+        let isSure = arguments.takeFlag("--yes")
         try arguments.finish()
-        let session = try context.session()
+        let session = try context.requireSession()
         if !isSure {
             let name = session.displayName ?? session.userID.description
             context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.usage, "nothing was deleted") }
         }
-        _ = try await context.client(session).deleteAccount()
+        _ = try await context.makeClient(session).deleteAccount()
         try context.folder.clear()
         if context.asJSON { return print(json: ["deleted": true]) }
         print("the account was deleted; session, cache and outbox were removed from this device")
     }
 
-    private static func read<Value>(
+    private static func parse<Value>(
         _ text: String, _ make: (String) throws(InvalidInput) -> Value, _ name: String
     ) throws -> Value {
         do { return try make(text) } catch {
@@ -112,7 +117,7 @@ enum DeviceSignIn {
     }
 
     /// Reads a line without echo from the terminal, or from standard input where there is none.
-    private static func secret(_ prompt: String) throws -> String {
+    private static func readSecret(_ prompt: String) throws -> String {
         guard isatty(STDIN_FILENO) != 0 else {
             guard let line = readLine(strippingNewline: true), !line.isEmpty else {
                 throw Stop(.usage, "standard input has no line with the password or PIN")

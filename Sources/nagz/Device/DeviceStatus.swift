@@ -9,13 +9,13 @@ import NagzAI
 
 /// `nagz device status` and `outbox`: the state of this device.
 enum DeviceStatus {
-    static func status(_ context: DeviceContext, _ arguments: inout Arguments) throws {
+    static func showStatus(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         try arguments.finish()
-        let session = try context.session()
-        let (cache, outbox, now) = (try context.cache(), try context.outbox(), MachineClock.moment())
+        let session = try context.requireSession()
+        let (cache, outbox, now) = (try context.openCache(), try context.openOutbox(), MachineClock.currentTime())
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
         let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
-        let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
+        let (waitingCount, unappliedCount) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
         let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
@@ -34,31 +34,32 @@ enum DeviceStatus {
                     "members": .integer(Int64(counts.members)),
                 ],
                 "ai_choices": choices.jsonValue, "constraints": .array(constraints.map { .object($0.jsonMembers) }),
-                "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
-                "unapplied": .integer(Int64(unapplied)), "answers": .array(answers.map(\.json)),
+                "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waitingCount)),
+                "unapplied": .integer(Int64(unappliedCount)), "answers": .array(answers.map(\.json)),
             ])
         }
         let role = session.role.map { ", \($0.rawValue)" } ?? ""
         print("signed in   \(session.displayName ?? session.userID.description)\(role), at \(session.server)")
-        let age = cachedFamily?.age(at: now).map {
+        let ageText = cachedFamily?.age(at: now).map {
             "\($0.displayText) ago" + (isFresh ? "" : ", stale: the server answers first")
         }
         print(
-            "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is running" : "")")
+            "synced      \(ageText ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is running" : "")"
+        )
         print(
             "cache       \(counted(counts.nags, "nag")), \(counted(counts.nagEvents, "event")), \(counted(counts.mediations, "AI event")),"
                 + " \(counted(counts.gamification, "points event")), \(counted(counts.members, "member")); \((size + 1_023) / 1_024) KB"
         )
-        let trust = log.map { $0.isPinned ? "" : ", by the key the server named" } ?? ""
+        let trustText = log.map { $0.isPinned ? "" : ", by the key the server named" } ?? ""
         print(
             "audit log   "
                 + (log.map {
                     "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.displayText)"
                 }
-                    ?? "none") + trust)
+                    ?? "none") + trustText)
         print("sealed      all texts, with the key in \(context.folder.keyPath), which only you can read; IDs,")
         print("            times, categories and outcomes are not: keep the folder on an encrypted disk")
-        print("outbox      \(waiting) to upload, \(unapplied) not applied")
+        print("outbox      \(waitingCount) to upload, \(unappliedCount) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(
                 "clock       this device's clock is \(ahead.displayText) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
@@ -71,17 +72,17 @@ enum DeviceStatus {
         }
     }
 
-    static func outbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
-        let putsAway = arguments.flag("--put-away")
+    static func showOutbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
+        let putsAway = arguments.takeFlag("--put-away")
         try arguments.finish()
-        let session = try context.session()
-        let outbox = try context.outbox()
+        let session = try context.requireSession()
+        let outbox = try context.openOutbox()
         if putsAway {
             let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
         }
         let (waiting, unapplied) = (
-            try outbox.waitingItems(of: try context.family(of: session)), try outbox.unappliedItems()
+            try outbox.waitingItems(of: try context.requireFamily(of: session)), try outbox.unappliedItems()
         )
         if context.asJSON {
             return print(json: [
@@ -100,15 +101,15 @@ enum DeviceStatus {
         for item in waiting {
             print("waiting      \(item.madeAt.displayText)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
         }
-        for input in unapplied {
-            let label = input.isConflict ? "conflict" : "refused"
+        for unappliedItem in unapplied {
+            let label = unappliedItem.isConflict ? "conflict" : "refused"
             print(
-                label.padded(to: 12), input.item.madeAt.displayText, input.item.act.kind.rawValue,
-                input.item.nagID?.ending ?? "", input.message ?? "", separator: "  ")
+                label.padded(to: 12), unappliedItem.item.madeAt.displayText, unappliedItem.item.act.kind.rawValue,
+                unappliedItem.item.nagID?.ending ?? "", unappliedItem.message ?? "", separator: "  ")
         }
     }
 
-    /// Throws if the server did not apply an item. Such items stay in the outbox until they are dismissed.
+    /// Throws if the server did not apply an item of the outbox. Such items stay there until the person dismisses them.
     static func requireAllApplied(_ unapplied: [InputResult], _ context: DeviceContext) throws {
         guard let first = unapplied.first else { return }
         let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""

@@ -10,40 +10,40 @@ import SQLite
 /// `nagz device sync`: uploads the outbox and downloads the feed, once or with `--watch` repeatedly.
 enum DeviceSync {
     static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
-        let isWatching = arguments.flag("--watch")
-        let seconds = try arguments.number("--every", in: 1...86_400)
-        let mode = try arguments.value("--mode") ?? SyncMode.cursor.rawValue
+        let isWatching = arguments.takeFlag("--watch")
+        let intervalSeconds = try arguments.takeNumber("--every", in: 1...86_400)
+        let mode = try arguments.takeValue("--mode") ?? SyncMode.cursor.rawValue
         try arguments.finish()
         guard let mode = SyncMode(rawValue: mode) else { throw Stop(.usage, "--mode takes cursor or timestamps") }
-        let session = try context.session()
-        let family = try context.family(of: session)
-        let cache = try context.cache(isChecked: true)
-        let client = try context.client(session)
-        let service = try context.sync(client, session, cache, mode: mode)
-        let local = try context.local(cache, family, of: session)
+        let session = try context.requireSession()
+        let family = try context.requireFamily(of: session)
+        let cache = try context.openCache(isChecked: true)
+        let client = try context.makeClient(session)
+        let service = try context.makeSyncService(client, session, cache, mode: mode)
+        let localService = try context.makeLocalService(cache, family, of: session)
         do {
             guard isWatching else {
                 let summary = try await service.run(family) { showProgress($0, context) }
                 try await context.downloadProviders(client, cache, family)
-                return try report(summary, try await patternAlerts(local), cache, context)
+                return try report(summary, try await patternAlerts(localService), cache, context)
             }
             // If the server cannot be reached, the providers of the last download are used.
             do {
                 try await context.downloadProviders(client, cache, family)
             } catch let error as ClientError where error.isTransient {
-                context.say(Stop.line(error))
+                context.say(Stop.message(for: error))
             }
-            let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
+            let schedule = intervalSeconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, and loses nothing") }
             try await service.watch(
                 family, changes: client, schedule: schedule, clock: MachineClock(),
-                random: { Double.random(in: 0..<1) }, retryDelay: Stop.retryDelay
+                random: { Double.random(in: 0..<1) }, retryDelay: Stop.retryDelaySeconds
             ) { result in
                 switch result {
                 case .success(let summary):
-                    showRound(summary, (try? await patternAlerts(local)) ?? [], context)
+                    showRound(summary, (try? await patternAlerts(localService)) ?? [], context)
                 case .failure(let error):
-                    context.say("\(MachineClock.moment().displayTime)  \(Stop.line(error)); trying again")
+                    context.say("\(MachineClock.currentTime().displayTime)  \(Stop.message(for: error)); trying again")
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
@@ -61,9 +61,9 @@ enum DeviceSync {
     static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
         -> UploadOutcome
     {
-        let service = try context.sync(session, cache)
+        let service = try context.makeSyncService(session, cache)
         do {
-            let summary = try await service.run(try context.family(of: session))
+            let summary = try await service.run(try context.requireFamily(of: session))
             if summary.wasConsentWithdrawn { context.say(withdrawalNotice) }
             return .reached(summary)
         } catch let error as ClientError where error.isTransient {
@@ -76,15 +76,15 @@ enum DeviceSync {
         + " previous sync is marked: nagz device history --local shows it"
 
     /// Returns sentences about the patterns of which the person was not notified yet.
-    private static func patternAlerts(_ local: LocalAIService) async throws -> [String] {
-        try await local.patternAlerts().map {
+    private static func patternAlerts(_ localService: LocalAIService) async throws -> [String] {
+        try await localService.patternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
         }
     }
 
     private static func showProgress(_ summary: SyncSummary, _ context: DeviceContext) {
         guard !context.asJSON, isatty(STDERR_FILENO) != 0 else { return }
-        FileHandle.standardError.write(Data("\r\(summary.rows) rows ".utf8))
+        FileHandle.standardError.write(Data("\r\(summary.rowCount) rows ".utf8))
     }
 
     private static func report(
@@ -95,28 +95,28 @@ enum DeviceSync {
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             let counts = try cache.counts()
-            print("synced: \(counted(summary.rows, "row")) downloaded, \(counts.feedRows) on this device")
-            if summary.uploaded > 0 { print("uploaded: \(summary.uploaded)") }
+            print("synced: \(counted(summary.rowCount, "row")) downloaded, \(counts.feedRows) on this device")
+            if summary.uploadedCount > 0 { print("uploaded: \(summary.uploadedCount)") }
             if summary.wasConsentWithdrawn { print(withdrawalNotice) }
             alerts.forEach { print($0) }
         }
-        try DeviceStatus.requireAllApplied(summary.unapplied, context)
+        try DeviceStatus.requireAllApplied(summary.unappliedResults, context)
     }
 
     private static func showRound(_ summary: SyncSummary, _ alerts: [String], _ context: DeviceContext) {
         if context.asJSON {
-            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json(alerts)) }
+            if summary.rowCount > 0 || summary.uploadedCount > 0 { print(json: summary.json(alerts)) }
             return flush()
         }
-        let time = MachineClock.moment().displayTime
+        let time = MachineClock.currentTime().displayTime
         if summary.wasConsentWithdrawn { print("\(time)  \(withdrawalNotice)") }
-        if summary.uploaded > 0 { print("\(time)  uploaded \(summary.uploaded)") }
-        for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
+        if summary.uploadedCount > 0 { print("\(time)  uploaded \(summary.uploadedCount)") }
+        for result in summary.unappliedResults { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
         for nag in summary.nags {
             print("\(time)  \(nag.status.padded(to: 10)) \(nag.id.ending)  \(nag.description ?? nag.category)")
         }
-        if summary.rows > summary.nags.count {
-            print("\(time)  \(counted(summary.rows - summary.nags.count, "event"))")
+        if summary.rowCount > summary.nags.count {
+            print("\(time)  \(counted(summary.rowCount - summary.nags.count, "event"))")
         }
         for alert in alerts { print("\(time)  \(alert)") }
         flush()
@@ -126,8 +126,9 @@ enum DeviceSync {
     private static func flush() { fflush(nil) }
 }
 
-/// The outcome of uploading an item.
+/// The outcome of an attempt to upload the outbox.
 enum UploadOutcome {
+    /// The server was reached. The summary has the items that it did not apply.
     case reached(SyncSummary)
     /// The server was not reached; the outbox keeps the items.
     case kept(ClientError)
@@ -136,9 +137,10 @@ enum UploadOutcome {
 extension SyncSummary {
     fileprivate func json(_ alerts: [String]) -> JSONValue {
         [
-            "pages": .integer(Int64(pages)), "rows": .integer(Int64(rows)), "uploaded": .integer(Int64(uploaded)),
+            "pages": .integer(Int64(pageCount)), "rows": .integer(Int64(rowCount)),
+            "uploaded": .integer(Int64(uploadedCount)),
             "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasConsentWithdrawn),
-            "unapplied": .array(unapplied.map(\.jsonValue)),
+            "unapplied": .array(unappliedResults.map(\.jsonValue)),
             "nags": .array(nags.map(\.jsonValue)), "pattern_alerts": .array(alerts.map { .string($0) }),
         ]
     }

@@ -34,13 +34,13 @@ struct CheckReport {
     }
 
     private func text(_ colours: StatusColours) -> String {
-        let width = CheckResult.Status.allCases.map(\.rawValue.count).max() ?? 0
-        let names = results.map(\.name.count).max() ?? 0
+        let statusWidth = CheckResult.Status.allCases.map(\.rawValue.count).max() ?? 0
+        let nameWidth = results.map(\.name.count).max() ?? 0
         var lines = results.flatMap { result in
-            let status = colours.coloured(result.status.rawValue.padded(to: width), result.status)
+            let status = colours.coloured(result.status.rawValue.padded(to: statusWidth), result.status)
             let advice = result.advice.map { $0.split(separator: "\n").map { safeLine(String($0)) } } ?? []
-            return ["\(status)  \(result.name.padded(to: names))  \(safeLine(result.text))"]
-                + advice.map { String(repeating: " ", count: width + 2) + $0 }
+            return ["\(status)  \(result.name.padded(to: nameWidth))  \(safeLine(result.text))"]
+                + advice.map { String(repeating: " ", count: statusWidth + 2) + $0 }
         }
         // If a check failed, the summary goes to standard error with the exit code.
         if count(.failed) == 0 { lines.append(summary) }

@@ -5,36 +5,40 @@ import Server
 struct ConfigurationCheck {
     let given: GivenOptions
 
-    private struct Secret: Sendable {
+    private struct SecretFile: Sendable {
         let name: String
         let option: any AnyOption
         var isRequired = false
         let read: @Sendable (String) throws -> Void
     }
 
-    private static let secrets = [
-        Secret(name: "token key", option: Options.tokenKeys, isRequired: true) { _ = try TokenKeys.read($0) },
-        Secret(name: "audit key", option: Options.auditKeyring, isRequired: true) { _ = try AuditKeyFile.read($0) },
-        Secret(name: "webhook secret", option: Options.webhookSecret) { _ = try DeliveryOptions.webhookSecret($0) },
-        Secret(name: "APNs key", option: Options.apnsKey) { _ = try KeyFile.read($0, name: "the APNs key file") },
-        Secret(name: "VAPID key", option: Options.vapidKey) { _ = try KeyFile.read($0, name: "the VAPID key file") },
-        Secret(name: "model key", option: Options.modelKeyFile) {
+    private static let secretFiles = [
+        SecretFile(name: "token key", option: Options.tokenKeys, isRequired: true) { _ = try TokenKeys.read($0) },
+        SecretFile(name: "audit key", option: Options.auditKeyring, isRequired: true) { _ = try AuditKeyFile.read($0) },
+        SecretFile(name: "webhook secret", option: Options.webhookSecret) {
+            _ = try DeliveryOptions.readWebhookSecret($0)
+        },
+        SecretFile(name: "APNs key", option: Options.apnsKey) { _ = try KeyFile.read($0, name: "the APNs key file") },
+        SecretFile(name: "VAPID key", option: Options.vapidKey) {
+            _ = try KeyFile.read($0, name: "the VAPID key file")
+        },
+        SecretFile(name: "model key", option: Options.modelKeyFile) {
             _ = try KeyFile.read($0, name: "the model key file")
         },
     ]
 
     func run() -> [CheckResult] {
-        let secrets = Self.secrets.map(check)
-        // A fault of a file of secrets is reported once, with the file.
-        let faultyOptions = Set(Self.secrets.filter { fault(of: $0) != nil }.map(\.option.name))
-        var faults = ConfigCommand.faults(of: given, except: faultyOptions).map(\.line)
-        if given.given(Options.databaseURL) == nil {
+        let secretResults = Self.secretFiles.map(check)
+        // A fault in a file of secrets is reported once: with the file, and not with the options.
+        let faultyOptions = Set(Self.secretFiles.filter { fault(of: $0) != nil }.map(\.option.name))
+        var faults = ConfigCommand.faults(of: given, except: faultyOptions).map(\.message)
+        if given.value(of: Options.databaseURL) == nil {
             faults.append("no database: set DATABASE_URL or pass --database-url")
         }
-        return [configuration(faults)] + secrets
+        return [configurationResult(faults)] + secretResults
     }
 
-    private func configuration(_ faults: [String]) -> CheckResult {
+    private func configurationResult(_ faults: [String]) -> CheckResult {
         let name = "configuration"
         guard faults.isEmpty else {
             return .failed(
@@ -42,20 +46,20 @@ struct ConfigurationCheck {
                 advice: (faults + ["nagz serve --help and nagz config --help describe the options"])
                     .joined(separator: "\n"))
         }
-        let count = Options.all.count { given.given($0) != nil }
+        let count = Options.all.count { given.value(of: $0) != nil }
         let file = given.file.map { ", file \($0.path)" } ?? ""
         return .ok(name, "\(count) of \(Options.all.count) options are given\(file)")
     }
 
-    private func fault(of secret: Secret) -> String? {
-        guard let path = given.given(secret.option)?.text else { return nil }
-        do { try secret.read(path) } catch { return (error as? Stop)?.line ?? "\(error)" }
+    private func fault(of secret: SecretFile) -> String? {
+        guard let path = given.value(of: secret.option)?.text else { return nil }
+        do { try secret.read(path) } catch { return (error as? Stop)?.message ?? "\(error)" }
         return nil
     }
 
-    private func check(_ secret: Secret) -> CheckResult {
+    private func check(_ secret: SecretFile) -> CheckResult {
         let variable = secret.option.variable ?? secret.option.flag
-        guard let path = given.given(secret.option)?.text else {
+        guard let path = given.value(of: secret.option)?.text else {
             return secret.isRequired
                 ? .failed(
                     secret.name, "\(variable) is not set", advice: "set it to a file that nagz serve --help describes")

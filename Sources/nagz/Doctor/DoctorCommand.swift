@@ -4,21 +4,21 @@ import Server
 enum DoctorCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        let isJSON = arguments.flag("--json")
+        let asJSON = arguments.takeFlag("--json")
         try arguments.finish()
-        let given = arguments.given
+        let given = arguments.givenOptions
         var report = CheckReport()
         report.add(ConfigurationCheck(given: given).run())
-        let setting = CheckedSetting(given)
-        report.add(await setting.database())
-        if let standby = setting.standby() { report.add([await standby.run()]) }
-        if let log = setting.log() { report.add(await log.run()) }
-        if let file = setting.checkpointFile { report.add([ResourceCheck.disk(of: file)]) }
+        let checks = CheckFactory(given)
+        report.add(await checks.runDatabaseCheck())
+        if let standby = checks.makeStandbyCheck() { report.add([await standby.run()]) }
+        if let log = checks.makeLogCheck() { report.add(await log.run()) }
+        if let file = checks.checkpointFile { report.add([ResourceCheck.disk(of: file)]) }
         report.add([
-            ResourceCheck.descriptors(setting.configuration),
+            ResourceCheck.descriptors(checks.configuration),
             ResourceCheck.timeZones(at: SystemClock().now()),
         ])
-        report.add(try await setting.providers().run())
-        try report.finish(asJSON: isJSON)
+        report.add(try await checks.makeProviderCheck().run())
+        try report.finish(asJSON: asJSON)
     }
 }

@@ -5,19 +5,19 @@ import Server
 enum RestoreCheckCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        let isJSON = arguments.flag("--json")
+        let asJSON = arguments.takeFlag("--json")
         try arguments.finish()
         var report = CheckReport()
-        report.add(ConfigurationCheck(given: arguments.given).run())
-        let setting = CheckedSetting(arguments.given)
-        let database = await setting.database(isRestored: true)
+        report.add(ConfigurationCheck(given: arguments.givenOptions).run())
+        let checks = CheckFactory(arguments.givenOptions)
+        let database = await checks.runDatabaseCheck(isRestored: true)
         report.add(database)
         // During recovery, entries that are not replayed yet would be reported as lost.
-        if !database.contains(DatabaseCheck.inRecovery), let log = setting.log() {
+        if !database.contains(DatabaseCheck.inRecovery), let log = checks.makeLogCheck() {
             report.add(await log.runAfterRestore())
         }
         // The content is checked only if the schema was complete enough for the check of grants.
-        if database.contains(where: { $0.name == "grants" }), let check = setting.restoreCheck() {
+        if database.contains(where: { $0.name == "grants" }), let check = checks.makeRestoreCheck() {
             report.add(try await check.run())
         } else {
             report.add([
@@ -26,6 +26,6 @@ enum RestoreCheckCommand {
                     advice: "correct what failed, then run nagz restore-check again")
             ])
         }
-        try report.finish(asJSON: isJSON)
+        try report.finish(asJSON: asJSON)
     }
 }

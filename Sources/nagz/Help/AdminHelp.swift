@@ -5,7 +5,7 @@ enum AdminHelp {
         forms: ["COMMAND [OPTION …]"],
         details:
             "Administrators may read every audit log and use the console. All commands work as the schema's owner.",
-        options: [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile],
+        options: [ServerHelp.ownerURLOption, ServerHelp.auditKeysOption, ServerHelp.configFileOption],
         seeAlso: ["audit", "restore-check"])
 
     static let commands = [
@@ -62,7 +62,8 @@ enum AdminHelp {
     ) -> CommandHelp {
         CommandHelp(
             "admin \(name)", summary, forms: [form], details: details,
-            options: options + [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile], examples: examples,
+            options: options + [ServerHelp.ownerURLOption, ServerHelp.auditKeysOption, ServerHelp.configFileOption],
+            examples: examples,
             seeAlso: seeAlso)
     }
 }

@@ -13,15 +13,17 @@ enum AuditHelp {
             )
         ], seeAlso: ["restore-check", "admin"])
 
-    private static let keys: [CommandHelp.Term] = [
+    private static let keyOptions: [CommandHelp.Term] = [
         .init(
             "--key TEXT",
             "a public key that you trust; may be repeated. Keys that it has handed over to are trusted too"),
         .init("--key-file FILE", "a file of such keys"),
     ]
-    private static let family = CommandHelp.Term("--family ID", "one family only (default: all)")
-    private static let database = [ServerHelp.ownerURL, ServerHelp.auditKeys, ServerHelp.configFile]
-    private static let confirmed = CommandHelp.Term(
+    private static let familyOption = CommandHelp.Term("--family ID", "one family only (default: all)")
+    private static let databaseOptions = [
+        ServerHelp.ownerURLOption, ServerHelp.auditKeysOption, ServerHelp.configFileOption,
+    ]
+    private static let yesOption = CommandHelp.Term(
         "--yes", "deletes; without it the command only prints what it would delete")
 
     static let commands = [
@@ -31,10 +33,10 @@ enum AuditHelp {
                 "FILE --key TEXT … [--witness FILE …] [--family ID] [--max-age MINUTES]",
                 "--url URL --key TEXT … [--witness FILE …] [--family ID] [--max-age MINUTES]",
             ], details: "It needs nothing but the file or the server, and a key that you trust.",
-            options: keys + [
+            options: keyOptions + [
                 .init("--url URL", "the server, with an access token in NAGZ_TOKEN"),
                 .init("--witness FILE", "a file of nagz audit witness, which the log must extend; may be repeated"),
-                family,
+                familyOption,
                 .init("--max-age MINUTES", "the age from which the newest checkpoint is too old"),
             ],
             exitCodes: [
@@ -56,7 +58,7 @@ enum AuditHelp {
                 It replays the log, and reports each row of the database that no entry explains, each entry without its row, and
                 each changed protection of the log.
                 """,
-            options: [family, ServerHelp.json] + database,
+            options: [familyOption, ServerHelp.jsonOption] + databaseOptions,
             exitCodes: [
                 .init("0", "everything is explained"), .init("1", "something is not"),
                 .init("2", "not everything could be checked"),
@@ -67,12 +69,13 @@ enum AuditHelp {
             forms: ["[--output FILE] [--family ID] [--url URL] [--witness FILE …]"],
             details: "With the same --output it continues an interrupted run.",
             options: [
-                .init("--output FILE", "the file to write (default: standard output)"), family,
+                .init("--output FILE", "the file to write (default: standard output)"), familyOption,
                 .init("--url URL", "reads a server instead of the database, with an access token in NAGZ_TOKEN"),
                 .init(
                     "--witness FILE",
                     "adds the proof that the log extends what a witness saw; with --url; may be repeated"),
-            ] + database, examples: [("Export all logs from the database", "nagz audit export --output audit.ndjson")],
+            ] + databaseOptions,
+            examples: [("Export all logs from the database", "nagz audit export --output audit.ndjson")],
             seeAlso: ["audit verify"]),
         CommandHelp(
             "audit witness", "keep a server's newest checkpoint in a file, after checking that the log has only grown",
@@ -80,7 +83,7 @@ enum AuditHelp {
             details: """
                 Run it regularly on another machine: only a witness shows that a log was truncated or rewritten.
                 """,
-            options: keys + [
+            options: keyOptions + [
                 .init("--url URL", "the server"), .init("--file FILE", "the file that keeps the checkpoints"),
                 .init("--push URL", "sends the checkpoint to another server too"),
             ], exitCodes: [.init("1", "the log was tampered with"), .init("2", "not everything could be checked")],
@@ -93,10 +96,11 @@ enum AuditHelp {
         CommandHelp(
             "audit keys", "print the public keys to pin, and manage the key file",
             forms: ["[list]", "new FILE --origin NAME", "rotate", "rotate-master [--new | --wrap | --retire]"],
-            options: [ServerHelp.auditKeys, ServerHelp.configFile],
+            options: [ServerHelp.auditKeysOption, ServerHelp.configFileOption],
             examples: [("Print the public keys", "nagz audit keys")], seeAlso: ["audit verify"]),
         CommandHelp(
-            "audit keys list", "print the public keys to pin", options: [ServerHelp.auditKeys, ServerHelp.configFile],
+            "audit keys list", "print the public keys to pin",
+            options: [ServerHelp.auditKeysOption, ServerHelp.configFileOption],
             seeAlso: ["audit verify"]),
         CommandHelp(
             "audit keys new", "create a key file, and print its public key", forms: ["FILE --origin NAME"],
@@ -108,7 +112,7 @@ enum AuditHelp {
         CommandHelp(
             "audit keys rotate", "add a new signing key to the key file, before the old one",
             details: "Restart the servers afterwards. The old key hands over to the new one in the log.",
-            options: [ServerHelp.auditKeys, ServerHelp.configFile], seeAlso: ["audit keys rotate-master"]),
+            options: [ServerHelp.auditKeysOption, ServerHelp.configFileOption], seeAlso: ["audit keys rotate-master"]),
         CommandHelp(
             "audit keys rotate-master", "replace the master key that wraps people's keys, in three steps",
             forms: ["", "--new", "--wrap", "--retire"],
@@ -120,7 +124,7 @@ enum AuditHelp {
             options: [
                 .init("--new", "adds a master key to the file"), .init("--wrap", "wraps everybody's key with it"),
                 .init("--retire", "removes the old master key from the file"),
-            ] + database, seeAlso: ["audit keys rotate", "audit erase"]),
+            ] + databaseOptions, seeAlso: ["audit keys rotate", "audit erase"]),
         CommandHelp(
             "audit accept", "let servers continue a log that does not extend the last signed head",
             forms: ["[--root HASH]"],
@@ -132,17 +136,17 @@ enum AuditHelp {
             options: [
                 .init("--root HASH", "the root of the database's head, as shown"),
                 .init(Options.auditCheckpointFile, "FILE", "the checkpoint file of the server"),
-            ] + database, seeAlso: ["restore-check", "audit reconcile"]),
+            ] + databaseOptions, seeAlso: ["restore-check", "audit reconcile"]),
         CommandHelp(
             "audit prune", "delete entries older than the retention, and leave a signed record",
             forms: ["[--older-than DAYS] [--yes]"],
-            options: [.init("--older-than DAYS", "the age of the entries (default and least: 36 months)"), confirmed]
-                + database,
+            options: [.init("--older-than DAYS", "the age of the entries (default and least: 36 months)"), yesOption]
+                + databaseOptions,
             examples: [("See what would be deleted", "nagz audit prune")], seeAlso: ["admin retention", "audit export"]),
         CommandHelp(
             "audit erase", "delete what the audit log records about a person, and their key",
             forms: ["--user ID [--yes]"],
-            options: [.init("--user ID", "the ID of the person's account"), confirmed] + database,
+            options: [.init("--user ID", "the ID of the person's account"), yesOption] + databaseOptions,
             examples: [("See what would be deleted", "nagz audit erase --user 018f3c1e-0a52-7c3d-9b61-2f4e5d6c7b8a")],
             seeAlso: ["admin purge"]),
     ]

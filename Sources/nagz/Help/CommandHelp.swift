@@ -8,10 +8,12 @@ struct CommandHelp: Sendable {
         init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
 
         /// Creates the term of a configuration option, with its default and its environment variable.
-        init(_ option: any AnyOption, _ value: String, _ text: String) {
-            let notes = [option.variable.map { "else \($0)" }, option.standard.map { "default \($0)" }].compactMap(
+        /// - Parameter valueName: the name of the value in the help, such as `URL`.
+        init(_ option: any AnyOption, _ valueName: String, _ text: String) {
+            let notes = [option.variable.map { "else \($0)" }, option.defaultText.map { "default \($0)" }].compactMap(
                 \.self)
-            self.init("\(option.flag) \(value)", notes.isEmpty ? text : "\(text) (\(notes.joined(separator: "; ")))")
+            self.init(
+                "\(option.flag) \(valueName)", notes.isEmpty ? text : "\(text) (\(notes.joined(separator: "; ")))")
         }
     }
 
@@ -76,16 +78,16 @@ struct CommandHelp: Sendable {
         ]
         if !details.isEmpty { parts.append(details) }
         if !commands.isEmpty {
-            let names = commands.map { Term(String($0.name.dropFirst(name.count + 1)), $0.summary) }
-            parts.append(block("Commands", Self.table(names)))
+            let commandTerms = commands.map { Term(String($0.name.dropFirst(name.count + 1)), $0.summary) }
+            parts.append(block("Commands", Self.table(commandTerms)))
         }
         for section in sections { parts.append(block(section.title, Self.table(section.terms))) }
         if !exitCodes.isEmpty { parts.append(block("Exit codes", Self.table(exitCodes))) }
         if !examples.isEmpty {
             parts.append(block("Examples", examples.flatMap { ["# \($0.purpose)", "$ \($0.command)"] }))
         }
-        let further = commands.isEmpty ? [] : ["nagz \(name) COMMAND --help"]
-        let related = further + seeAlso.map { $0.hasPrefix("http") || $0.contains(".md") ? $0 : "nagz \($0)" }
+        let commandHelp = commands.isEmpty ? [] : ["nagz \(name) COMMAND --help"]
+        let related = commandHelp + seeAlso.map { $0.hasPrefix("http") || $0.contains(".md") ? $0 : "nagz \($0)" }
         if !related.isEmpty { parts.append(block("See also", [related.joined(separator: ", ")])) }
         return parts.joined(separator: "\n\n")
     }
@@ -94,15 +96,16 @@ struct CommandHelp: Sendable {
         ([title.uppercased()] + lines.map { "  \($0)" }).joined(separator: "\n")
     }
 
-    /// Formats terms in two columns. A long text is wrapped in its column.
+    /// Formats terms as lines of two columns. A long text is wrapped in its column.
     static func table(_ terms: [Term]) -> [String] {
-        let column = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
+        let columnWidth = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
         return terms.flatMap { term -> [String] in
-            let lines = wrapped(term.text, to: 98 - column)
-            guard term.name.count + 2 <= column, let first = lines.first else {
-                return [term.name] + lines.map { "".padded(to: column) + $0 }
+            let lines = wrapped(term.text, to: 98 - columnWidth)
+            guard term.name.count + 2 <= columnWidth, let first = lines.first else {
+                return [term.name] + lines.map { "".padded(to: columnWidth) + $0 }
             }
-            return [term.name.padded(to: column) + first] + lines.dropFirst().map { "".padded(to: column) + $0 }
+            return [term.name.padded(to: columnWidth) + first]
+                + lines.dropFirst().map { "".padded(to: columnWidth) + $0 }
         }
     }
 

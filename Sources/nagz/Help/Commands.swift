@@ -1,6 +1,6 @@
 import Contract
 
-/// All commands, in the order in which they are listed.
+/// The commands of the program, and the errors about wrong ones.
 enum Commands {
     /// The commands of the first level, in groups.
     static let groups: [(title: String, commands: [CommandHelp])] = [
@@ -14,8 +14,8 @@ enum Commands {
         groups.flatMap(\.commands) + ServerHelp.commands + AdminHelp.commands + AuditHelp.commands + DeviceHelp.commands
         + ModelHelp.commands
 
-    /// All commands: each one of the first level, followed by those below it.
-    static var inOrder: [CommandHelp] {
+    /// All commands in the order of the manual page: each one of the first level, followed by those below it.
+    static var allInManualOrder: [CommandHelp] {
         verbs.flatMap { verb in all.filter { $0.name == verb || $0.name.hasPrefix("\(verb) ") } }
     }
 
@@ -38,7 +38,7 @@ enum Commands {
         return command
     }
 
-    static func text(of help: CommandHelp) -> String { help.text(commands: commands(of: help.name)) }
+    static func helpText(of help: CommandHelp) -> String { help.text(commands: commands(of: help.name)) }
 
     /// The text of `nagz help`.
     static var overview: String {
@@ -81,23 +81,23 @@ enum Commands {
     // MARK: Errors
 
     /// Returns the error for an unknown command, with the command that was probably meant.
-    static func unknown(_ words: [String]) -> Stop {
+    static func unknownCommandError(_ words: [String]) -> Stop {
         let parent = words.dropLast().joined(separator: " ")
         let names = parent.isEmpty ? verbs : commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         let hint = KnownNames.nearest(to: words.last ?? "", of: Set(names)).map { " Did you mean \($0)?" } ?? ""
-        let place = ["nagz", parent, "--help"].filter { !$0.isEmpty }.joined(separator: " ")
-        return Stop(.usage, "unknown command “\(words.joined(separator: " "))”.\(hint) See \(place)")
+        let helpCommand = ["nagz", parent, "--help"].filter { !$0.isEmpty }.joined(separator: " ")
+        return Stop(.usage, "unknown command “\(words.joined(separator: " "))”.\(hint) See \(helpCommand)")
     }
 
-    /// Returns the error for a group without a command.
-    static func missing(_ parent: String) -> Stop {
+    /// Returns the error for a group of commands that was called without one of them, such as `nagz audit`.
+    static func missingCommandError(in parent: String) -> Stop {
         let names = commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         return Stop(
             .usage, "no command given: nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
     }
 
     /// Returns the error for an unknown argument.
-    static func unknownArgument(_ word: String, of words: [String]) -> Stop {
+    static func unknownArgumentError(_ word: String, of words: [String]) -> Stop {
         guard let help = help(of: words) else { return Stop(.usage, "unknown argument “\(word)”; see nagz --help") }
         var options = Set(help.options)
         if let verb = words.first { options.formUnion(Options.all.filter { $0.isAccepted(by: verb) }.map(\.flag)) }

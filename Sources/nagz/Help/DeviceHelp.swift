@@ -7,13 +7,13 @@ enum DeviceHelp {
             NAG is a nag's ID, or enough of its last digits to identify it. The cache of this device is sealed with a key that
             only you may read.
             """,
-        options: shared, exitCodes: exitCodes,
+        options: sharedOptions, exitCodes: exitCodes,
         examples: [
             ("Sign in", "nagz device login --server https://nagz.example.org --email ada@example.org"),
             ("Download changes, and list the open nags", "nagz device sync && nagz device nags"),
         ], seeAlso: ["models"])
 
-    static let shared: [CommandHelp.Term] = [
+    static let sharedOptions: [CommandHelp.Term] = [
         .init("--json", "prints JSON"),
         .init(
             "--home FOLDER",
@@ -30,18 +30,18 @@ enum DeviceHelp {
         .init("78", "the device's files belong to a newer nagz, or your AI mode needs a key"),
         .init("79", "the server's audit log was tampered with"),
     ]
-    private static let offline = CommandHelp.Term("--offline", "keeps it in the outbox; the next sync uploads it")
-    private static let dictated = CommandHelp.Term("--dictated", "says that the words were dictated")
-    private static let local = CommandHelp.Term("--local", "answers on this device only, even from a stale cache")
-    private static let session = CommandHelp.Term(
+    private static let offlineOption = CommandHelp.Term("--offline", "keeps it in the outbox; the next sync uploads it")
+    private static let dictatedOption = CommandHelp.Term("--dictated", "says that the words were dictated")
+    private static let localOption = CommandHelp.Term("--local", "answers on this device only, even from a stale cache")
+    private static let sessionOption = CommandHelp.Term(
         "--session",
         "continues from the last four questions that had it, if this device answers, so that no answer is repeated. They are stored sealed on this device, for 45 minutes after the last one"
     )
-    private static let provider = CommandHelp.Term(
+    private static let providerOption = CommandHelp.Term(
         "--provider NAME",
         "asks the server to use that provider: heuristic, server_gateway, or openai, anthropic or custom with your own key; nagz device ai lists those that you can reach"
     )
-    private static let model: [CommandHelp.Term] = [
+    private static let modelOptions: [CommandHelp.Term] = [
         .init(
             "--model-url URL",
             "a language model on this machine with OpenAI's protocol, such as http://127.0.0.1:8081/v1 (else NAGZ_MODEL_URL). It writes texts if your AI mode is auto or local_only; if it cannot, the rules do"
@@ -103,7 +103,7 @@ enum DeviceHelp {
             examples: [("List open nags as JSON", "nagz device nags --json")], seeAlso: ["device complete"]),
         command(
             "complete", "complete a nag", ["NAG [--note TEXT] [--dictated] [--offline]"],
-            options: [.init("--note TEXT", "adds a note"), dictated, offline],
+            options: [.init("--note TEXT", "adds a note"), dictatedOption, offlineOption],
             examples: [
                 ("Complete the nag whose ID ends in 7b8a", "nagz device complete 7b8a --note \"All bins are out\"")
             ],
@@ -112,12 +112,13 @@ enum DeviceHelp {
             "excuse", "say why a nag is not done", ["NAG TEXT [--with-words] [--dictated] [--offline]"],
             options: [
                 .init("--with-words", "sends your words; otherwise only their category and a sentence for it"),
-                dictated,
-                offline,
+                dictatedOption,
+                offlineOption,
             ], examples: [("Submit an excuse", "nagz device excuse 7b8a \"I forgot the bins\"")],
             seeAlso: ["device note"]),
         command(
-            "note", "add a note to a nag", ["NAG TEXT [--dictated] [--offline]"], options: [dictated, offline],
+            "note", "add a note to a nag", ["NAG TEXT [--dictated] [--offline]"],
+            options: [dictatedOption, offlineOption],
             examples: [("Add a note", "nagz device note 7b8a \"The key is at the neighbour's\"")],
             seeAlso: ["device complete"]),
         command(
@@ -197,19 +198,22 @@ enum DeviceHelp {
         examples: [(String, String)] = [], seeAlso: [String] = []
     ) -> CommandHelp {
         CommandHelp(
-            "device \(name)", summary, forms: forms, details: details, options: options + shared, examples: examples,
+            "device \(name)", summary, forms: forms, details: details, options: options + sharedOptions,
+            examples: examples,
             seeAlso: seeAlso)
     }
 
     private static func question(_ name: String, _ summary: String, _ form: String) -> CommandHelp {
-        let words = form.hasPrefix("NAG") ? "7b8a" : form.hasPrefix("QUESTION") ? "\"What is due today?\"" : ""
+        let exampleArgument =
+            form.hasPrefix("NAG") ? "7b8a" : form.hasPrefix("QUESTION") ? "\"What is due today?\"" : ""
         return command(
             name, summary, [form],
-            options: [local] + (form.contains("--session") ? [session] : []) + [provider] + model,
+            options: [localOption] + (form.contains("--session") ? [sessionOption] : []) + [providerOption]
+                + modelOptions,
             examples: [
                 (
                     "Answer without the server",
-                    ["nagz device \(name)", words, "--local"].filter { !$0.isEmpty }.joined(separator: " ")
+                    ["nagz device \(name)", exampleArgument, "--local"].filter { !$0.isEmpty }.joined(separator: " ")
                 )
             ], seeAlso: ["device ai", "device history"])
     }

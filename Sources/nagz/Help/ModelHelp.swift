@@ -24,7 +24,7 @@ enum ModelHelp {
             ("Run it", "llama-server -m FILE --host 127.0.0.1 --port 8081"),
         ], seeAlso: ["device", "serve"])
 
-    private static let isDry = CommandHelp.Term("--dry-run", "prints what would be done, and changes nothing")
+    private static let dryRunOption = CommandHelp.Term("--dry-run", "prints what would be done, and changes nothing")
 
     static let commands = commands(of: "models")
 
@@ -38,7 +38,8 @@ enum ModelHelp {
             CommandHelp(
                 "\(group) download", "download the file of a model", forms: ["ID [--dry-run] [--ca FILE]"],
                 details: "An interrupted download is continued.",
-                options: [isDry, .init("--ca FILE", "certificates that are trusted (default: the system's)")] + terms,
+                options: [dryRunOption, .init("--ca FILE", "certificates that are trusted (default: the system's)")]
+                    + terms,
                 examples: [("Continue or begin a download", "nagz \(group) download small")],
                 seeAlso: ["\(group) status"]),
             CommandHelp(
@@ -46,7 +47,7 @@ enum ModelHelp {
                 seeAlso: ["\(group) download", "\(group) delete"]),
             CommandHelp(
                 "\(group) delete", "delete the file of a model", forms: ["ID [--yes] [--dry-run]"],
-                options: [.init("--yes", "deletes without asking"), isDry] + terms, seeAlso: ["\(group) list"]),
+                options: [.init("--yes", "deletes without asking"), dryRunOption] + terms, seeAlso: ["\(group) list"]),
         ]
     }
 
@@ -56,6 +57,6 @@ enum ModelHelp {
             "--folder FOLDER",
             "the folder of the files (default XDG_DATA_HOME/nagz/models or ~/.local/share/nagz/models)")
         return [.init("--catalogue FILE", "the catalogue (default: models.json in the folder)")]
-            + (group == "models" ? [folder, ServerHelp.json] : DeviceHelp.shared)
+            + (group == "models" ? [folder, ServerHelp.jsonOption] : DeviceHelp.sharedOptions)
     }
 }

@@ -125,20 +125,21 @@ enum ServerHelp {
         .init(
             title: "Other options",
             terms: [
-                configFile,
+                configFileOption,
                 .init(
                     Options.developmentTokens, "[on|off]",
                     "accepts “Bearer dev:<user ID>” from anyone: for development only"),
             ]),
     ]
 
-    static let configFile = CommandHelp.Term("--config FILE", "a file of options (else NAGZ_CONFIG): nagz help config")
+    static let configFileOption = CommandHelp.Term(
+        "--config FILE", "a file of options (else NAGZ_CONFIG): nagz help config")
     /// The option of the commands that work as the schema's owner.
-    static let ownerURL = CommandHelp.Term(
+    static let ownerURLOption = CommandHelp.Term(
         "--database-url URL", "the login of the schema's owner (else NAGZ_OWNER_DATABASE_URL, else DATABASE_URL)")
-    static let auditKeys = CommandHelp.Term(Options.auditKeyring, "FILE", "the keys of the audit log")
-    static let json = CommandHelp.Term("--json", "prints JSON")
-    private static let checkCodes: [CommandHelp.Term] = [
+    static let auditKeysOption = CommandHelp.Term(Options.auditKeyring, "FILE", "the keys of the audit log")
+    static let jsonOption = CommandHelp.Term("--json", "prints JSON")
+    private static let checkExitCodes: [CommandHelp.Term] = [
         .init("0", "nothing failed; there may be warnings"), .init("64", "wrong usage"),
         .init("69", "the database does not answer"), .init("78", "a check failed"),
     ]
@@ -156,7 +157,7 @@ enum ServerHelp {
         The command line has precedence over the environment, and that over the file. The file holds no secret: a URL with a
         password in it is refused.
         """
-    private static let reportJSON = CommandHelp.Term(
+    private static let reportJSONOption = CommandHelp.Term(
         "--json", "one JSON object: failed, warnings, and checks with name, status (not_configured), text and advice")
 
     static let migrate = CommandHelp(
@@ -166,8 +167,8 @@ enum ServerHelp {
             Each migration is one transaction; migrations only go forward. The login must be that of the schema's owner.
             """,
         options: [
-            ownerURL, .init("--dry-run", "prints what would be done, and changes nothing"),
-            .init(Options.migrations, "FOLDER", "the folder of the migrations"), configFile,
+            ownerURLOption, .init("--dry-run", "prints what would be done, and changes nothing"),
+            .init(Options.migrations, "FOLDER", "the folder of the migrations"), configFileOption,
         ], examples: [("See which migrations are missing", "nagz migrate --dry-run")], seeAlso: ["serve", "doctor"])
 
     static let doctor = CommandHelp(
@@ -185,7 +186,7 @@ enum ServerHelp {
 
             Each line says ok, warning, failed or not configured; the next line says what to do.
             """,
-        options: [reportJSON, configFile], exitCodes: checkCodes,
+        options: [reportJSONOption, configFileOption], exitCodes: checkExitCodes,
         examples: [("Check the configuration of the service", "nagz doctor --config /etc/nagz/nagz.conf")],
         seeAlso: ["config", "restore-check"])
 
@@ -204,18 +205,19 @@ enum ServerHelp {
             Each line says ok, warning, failed or not configured; the next line says what to do. nagz audit reconcile verifies
             everything that this command verifies in samples; it takes longer.
             """,
-        options: [reportJSON, configFile], exitCodes: checkCodes,
+        options: [reportJSONOption, configFileOption], exitCodes: checkExitCodes,
         seeAlso: ["audit reconcile", "admin resync", "audit accept"])
 
     static let config = CommandHelp(
         "config", "check and show the configuration of serve, doctor, migrate, admin, audit and seed",
         forms: ["check [--config FILE] [OPTION …]", "show [--config FILE] [OPTION …]"], details: configDetails,
-        options: [configFile], seeAlso: ["serve", "doctor"])
+        options: [configFileOption], seeAlso: ["serve", "doctor"])
 
     static let seed = CommandHelp(
         "seed", "fill a database with demo or benchmark data",
         forms: ["demo [--if-empty]", "personas", "bench [--families N] [--out FOLDER]"],
-        details: "deploy/run seeds the demo on its first run.", options: [ownerURL, auditKeys, configFile],
+        details: "deploy/run seeds the demo on its first run.",
+        options: [ownerURLOption, auditKeysOption, configFileOption],
         seeAlso: ["migrate", "serve"])
 
     static let commands = [
@@ -225,7 +227,7 @@ enum ServerHelp {
             details: """
                 Each line has the file's line or the name of the option. The database is not needed.
                 """,
-            options: [configFile],
+            options: [configFileOption],
             exitCodes: [
                 .init("0", "nothing is wrong"), .init("64, 78", "the code with which nagz serve would end"),
             ],
@@ -238,28 +240,29 @@ enum ServerHelp {
             details: """
                 The origin is the command line, the environment, the file or the default. Passwords are masked.
                 """,
-            options: [configFile], examples: [("See where a value comes from", "nagz config show | grep port")],
+            options: [configFileOption], examples: [("See where a value comes from", "nagz config show | grep port")],
             seeAlso: ["config check"]),
         CommandHelp(
             "seed demo", "create a family with ninety days of history, and print its sign-ins", forms: ["[--if-empty]"],
             details: "The database must have no other data.",
             options: [
-                .init("--if-empty", "leaves a database that has data as it is, and ends with 0"), ownerURL, auditKeys,
-                configFile,
+                .init("--if-empty", "leaves a database that has data as it is, and ends with 0"), ownerURLOption,
+                auditKeysOption,
+                configFileOption,
             ],
             examples: [("Seed a new database", "nagz migrate && nagz seed demo")], seeAlso: ["seed personas"]),
         CommandHelp(
             "seed personas", "create the five people of the mobile client's development build",
             details: "A server with --dev-tokens accepts their tokens, which are printed.",
-            options: [ownerURL, auditKeys, configFile],
+            options: [ownerURLOption, auditKeysOption, configFileOption],
             seeAlso: ["serve", "seed demo"]),
         CommandHelp(
             "seed bench", "create families for deploy/bench, and its scripts", forms: ["[--families N] [--out FOLDER]"],
             options: [
                 .init("--families N", "the number of families (default \(BenchmarkSeed.standardFamilies))"),
                 .init("--out FOLDER", "the folder of the scripts, created if it is missing (default: this folder)"),
-                ownerURL, auditKeys,
-                .init(Options.tokenKeys, "FILE", "the keys of the access tokens"), configFile,
+                ownerURLOption, auditKeysOption,
+                .init(Options.tokenKeys, "FILE", "the keys of the access tokens"), configFileOption,
             ], examples: [("Fill a database for a small benchmark", "nagz seed bench --families 100 --out /tmp/bench")],
             seeAlso: ["seed demo"]),
     ]

@@ -4,7 +4,7 @@ import Contract
 enum Completion {
     static func run(_ arguments: Arguments) throws {
         var arguments = arguments
-        let shell = arguments.next()
+        let shell = arguments.takeNext()
         try arguments.finish()
         switch shell {
         case "bash": print(ownText: bash)
@@ -15,7 +15,7 @@ enum Completion {
 
     /// The script for bash. If no command or option fits, it completes file names.
     private static var bash: String {
-        // The longest command that the line begins with comes first.
+        // The shell takes the first pattern that fits, so the longest names come first.
         let commands = Commands.all.sorted { $0.name.count > $1.name.count }
         let cases = commands.map { "        '\($0.name) '*) words='\(words(of: $0).joined(separator: " "))' ;;" }
         return """
@@ -34,13 +34,13 @@ enum Completion {
 
     /// Returns the words that may follow a command: names of commands below it, then options.
     private static func words(of help: CommandHelp) -> [String] {
-        let further = Commands.commands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
-        let names = help.name == "help" ? Commands.verbs : further
+        let subcommands = Commands.commands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
+        let names = help.name == "help" ? Commands.verbs : subcommands
         let verb = help.name.prefix { $0 != " " }
-        let takesAll = verb == "config" || Options.checkingVerbs.contains(String(verb))
-        let inherited = takesAll ? ServerHelp.serve.options : []
+        let takesServeOptions = verb == "config" || Options.checkingVerbs.contains(String(verb))
+        let serveOptions = takesServeOptions ? ServerHelp.serve.options : []
         var seen: Set<String> = []
-        return (names + help.arguments + help.options + inherited).filter { seen.insert($0).inserted }
+        return (names + help.arguments + help.options + serveOptions).filter { seen.insert($0).inserted }
     }
 }
 
@@ -51,8 +51,8 @@ enum Manual {
         let name = escaped(firstLine(of: Commands.overview)).replacing(" — ", with: " \\- ")
         print(ownText: ".TH NAGZ 1 \"\" \"nagz \(NagzVersion.current)\"\n.SH NAME\n\(name)")
         print(ownText: ".SH SYNOPSIS\n\(verbatim(rest(of: Commands.overview)))")
-        for help in Commands.inOrder {
-            let (title, text) = ("NAGZ \(help.name.uppercased())", Commands.text(of: help))
+        for help in Commands.allInManualOrder {
+            let (title, text) = ("NAGZ \(help.name.uppercased())", Commands.helpText(of: help))
             print(ownText: ".SH \(title)\n\(escaped(firstLine(of: text)))\n\(verbatim(rest(of: text)))")
         }
     }

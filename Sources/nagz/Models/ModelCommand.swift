@@ -7,51 +7,52 @@ import Reactor
 enum ModelCommand {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        let asJSON = arguments.flag("--json")
-        let folder = try arguments.value("--folder") ?? DeviceCommand.dataFolder() + "/models"
+        let asJSON = arguments.takeFlag("--json")
+        let folder = try arguments.takeValue("--folder") ?? DeviceCommand.dataFolderPath() + "/models"
         try await run(&arguments, folder: folder, asJSON: asJSON)
     }
 
-    /// - Parameter folder: the folder of the files, and of the catalogue unless an option names it.
+    /// - Parameter folder: the folder of the files, and of the catalogue unless `--catalogue` names another file.
     static func run(_ arguments: inout Arguments, folder: String, asJSON: Bool) async throws {
-        let path = try arguments.value("--catalogue") ?? folder + "/models.json"
-        let command = arguments.next()
+        let path = try arguments.takeValue("--catalogue") ?? folder + "/models.json"
+        let command = arguments.takeNext()
         let commands = ModelFileCommands(store: ModelStore(folder: folder), asJSON: asJSON)
         do {
             switch command {
             case "list":
                 try arguments.finish()
-                commands.show(try catalogue(path).models)
+                commands.show(try readCatalogue(path).models)
             case "status":
-                let id = arguments.next()
+                let id = arguments.takeNext()
                 try arguments.finish()
-                try commands.status(id, try catalogue(path))
+                try commands.showStatus(id, try readCatalogue(path))
             case "download":
-                let (isDryRun, authorities) = (arguments.flag("--dry-run"), try arguments.value("--ca"))
-                try await commands.download(try model(&arguments, path), isDryRun: isDryRun, authorities: authorities)
+                let (isDryRun, authorities) = (arguments.takeFlag("--dry-run"), try arguments.takeValue("--ca"))
+                try await commands.download(
+                    try takeModel(&arguments, path), isDryRun: isDryRun, authorities: authorities)
             case "delete":
-                let (isDryRun, isSure) = (arguments.flag("--dry-run"), arguments.flag("--yes"))
-                try commands.delete(try model(&arguments, path), isDryRun: isDryRun, isSure: isSure)
-            case nil: throw Commands.missing("models")
-            case let command?: throw Commands.unknown(["models", command])
+                let (isDryRun, isSure) = (arguments.takeFlag("--dry-run"), arguments.takeFlag("--yes"))
+                try commands.delete(try takeModel(&arguments, path), isDryRun: isDryRun, isSure: isSure)
+            case nil: throw Commands.missingCommandError(in: "models")
+            case let command?: throw Commands.unknownCommandError(["models", command])
             }
         } catch let error as ModelStoreError {
             throw Stop(error)
         }
     }
 
-    private static func model(_ arguments: inout Arguments, _ path: String) throws -> ModelFile {
-        guard let id = arguments.next() else { throw Stop(.usage, "no model given: nagz models list shows them") }
+    private static func takeModel(_ arguments: inout Arguments, _ path: String) throws -> ModelFile {
+        guard let id = arguments.takeNext() else { throw Stop(.usage, "no model given: nagz models list shows them") }
         try arguments.finish()
-        return try model(id, try catalogue(path))
+        return try findModel(id, try readCatalogue(path))
     }
 
-    fileprivate static func model(_ id: String, _ catalogue: ModelCatalogue) throws -> ModelFile {
+    fileprivate static func findModel(_ id: String, _ catalogue: ModelCatalogue) throws -> ModelFile {
         guard let model = catalogue[id] else { throw Stop(.unknownThing, "the catalogue has no model “\(id)”") }
         return model
     }
 
-    private static func catalogue(_ path: String) throws -> ModelCatalogue {
+    private static func readCatalogue(_ path: String) throws -> ModelCatalogue {
         guard let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: ModelCatalogue.maxCatalogueBytes + 1)
         else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: see nagz models --help") }
@@ -72,15 +73,15 @@ private struct ModelFileCommands {
         for model in models {
             print(
                 model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.bytes.megabytes,
-                "context \(model.contextTokens)", model.licence, words(store.state(of: model)), separator: "  ")
+                "context \(model.contextTokens)", model.licence, stateText(store.state(of: model)), separator: "  ")
         }
     }
 
     /// Prints the state of the models.
     /// - Parameter id: the ID of one model, which must be downloaded; nil for all.
-    func status(_ id: String?, _ catalogue: ModelCatalogue) throws {
+    func showStatus(_ id: String?, _ catalogue: ModelCatalogue) throws {
         guard let id else { return show(catalogue.models) }
-        let model = try ModelCommand.model(id, catalogue)
+        let model = try ModelCommand.findModel(id, catalogue)
         let path = try store.completePath(of: model)
         if asJSON { print(json: json(model)) } else { print(path) }
     }
@@ -88,7 +89,8 @@ private struct ModelFileCommands {
     func download(_ model: ModelFile, isDryRun: Bool, authorities: String?) async throws {
         guard !isDryRun else {
             let state = store.state(of: model)
-            return asJSON ? print(json: json(model)) : print("\(model.id), \(model.bytes.megabytes): \(words(state))")
+            return asJSON
+                ? print(json: json(model)) : print("\(model.id), \(model.bytes.megabytes): \(stateText(state))")
         }
         // The store creates its folder; the folders above it are created here.
         let parent = URL(filePath: store.folder).deletingLastPathComponent().path()
@@ -98,9 +100,11 @@ private struct ModelFileCommands {
         try loop.start()
         defer { loop.stop() }
         let store = store
-        let path = try await loop.task { poller in
+        let path = try await loop.runTask { poller in
             let progress = Progress(model)
-            return try await store.download(model, on: poller, authorities: authorities) { progress.show($0) }
+            return try await store.download(model, on: poller, authorities: authorities) {
+                progress.show(byteCount: $0)
+            }
         }
         if asJSON { print(json: json(model)) } else { print("downloaded: \(path)") }
     }
@@ -120,12 +124,12 @@ private struct ModelFileCommands {
         if asJSON { print(json: json(model)) } else { print("deleted: \(model.id), \(bytes.megabytes)") }
     }
 
-    private func words(_ state: ModelStore.State) -> String {
+    private func stateText(_ state: ModelStore.State) -> String {
         switch state {
         case .missing: "not downloaded"
         case .partial(let bytes): "\(bytes.megabytes) downloaded; download continues from there"
         case .downloaded: "downloaded"
-        case .other: "the file differs from the catalogue's; download replaces it"
+        case .wrongSize: "the file differs from the catalogue's; download replaces it"
         }
     }
 
@@ -136,7 +140,7 @@ private struct ModelFileCommands {
             case .missing: "missing"
             case .partial: "partial"
             case .downloaded: "downloaded"
-            case .other: "other"
+            case .wrongSize: "other"
             }
         return [
             "id": .string(model.id), "variant": .string(model.variant.rawValue), "url": .string(model.url),
@@ -152,17 +156,17 @@ private struct ModelFileCommands {
 /// percent.
 private final class Progress {
     private let model: ModelFile
-    private let step: Int64
+    private let percentStep: Int64
     private let isTerminal = isatty(STDERR_FILENO) != 0
     private var lastPercent: Int64 = -1
 
     init(_ model: ModelFile) {
         self.model = model
-        step = isTerminal ? 1 : 10
+        percentStep = isTerminal ? 1 : 10
     }
 
-    func show(_ count: Int64) {
-        let percent = Int64(Double(count) / Double(model.bytes) * 100) / step * step
+    func show(byteCount: Int64) {
+        let percent = Int64(Double(byteCount) / Double(model.bytes) * 100) / percentStep * percentStep
         guard percent != lastPercent else { return }
         lastPercent = percent
         let line = "\(model.id) \(percent) % of \(model.bytes.megabytes)"

@@ -234,7 +234,7 @@ struct AdminTests {
                 API.getAuditEvent, AuditEntryPath(familyID: family.id, n: 2), as: family.guardian)
             #expect(
                 fresh.entry.kind == "ai.digest" && fresh.payload == "whole" && fresh.entry.details == ["who": "Gia"])
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             let detail = try await server.call(
                 API.getAuditEvent, AuditEntryPath(familyID: family.id, n: 2), as: family.guardian)
             let proof = try #require(detail.proof)

@@ -97,7 +97,7 @@ struct AttackTests {
             let verdicts = try await scene.verdicts()
             #expect(verdicts[0].finding != nil, "all audit logs")
             #expect(verdicts[1].finding != nil || attack.name == "duplicate an entry", "the family's")
-            try await scene.keep("plain \(attack.name)", expecting: 1)
+            try await scene.writeExport("plain \(attack.name)", expecting: 1)
         }
     }
 
@@ -107,7 +107,7 @@ struct AttackTests {
             try await Forger(server: scene.server).forge(.rechained) { attack.change(&$0, scene.family.id) }
             let verdicts = try await scene.verdicts()
             #expect(verdicts[0].finding != nil, "all audit logs")
-            try await scene.keep("rechained \(attack.name)", expecting: 1)
+            try await scene.writeExport("rechained \(attack.name)", expecting: 1)
         }
     }
 
@@ -119,7 +119,7 @@ struct AttackTests {
             #expect(alone.isSound, "without a copy elsewhere it cannot be seen: \(alone)")
             let witnessed = try await scene.verdicts(witnessed: true)[0]
             #expect(witnessed.finding != nil)
-            try await scene.keep("resigned \(attack.name)", witnessed: true, expecting: 1)
+            try await scene.writeExport("resigned \(attack.name)", witnessed: true, expecting: 1)
         }
     }
 
@@ -127,7 +127,7 @@ struct AttackTests {
     func named() async throws {
         try await Self.run { scene in
             let id = scene.family.id
-            try await Forger(server: scene.server).disarm()
+            try await Forger(server: scene.server).disableTriggers()
             try await scene.server.sql("UPDATE audit_entry SET kind = 'x' WHERE family_id = \(id) AND n = 5")
             for verdict in try await scene.verdicts() {
                 #expect(verdict.finding?.family == id && verdict.finding?.number == 5)
@@ -169,11 +169,11 @@ struct AttackTests {
         ])
     func log(name: String, sql: String) async throws {
         try await Self.run { scene in
-            try await Forger(server: scene.server).disarm()
+            try await Forger(server: scene.server).disableTriggers()
             try await scene.server.sql(SQL(unsafeSQL: sql))
             let verdict = try await scene.verdicts(witnessed: true)[0]
             #expect(verdict.finding != nil, "\(verdict)")
-            try await scene.keep(name, witnessed: true, expecting: 1)
+            try await scene.writeExport(name, witnessed: true, expecting: 1)
         }
     }
 
@@ -182,11 +182,11 @@ struct AttackTests {
         try await Self.run { scene in
             let server = scene.server
             try await server.addEntries(300, in: scene.family.id)
-            try await server.round()
+            try await server.runRound()
             #expect(try await scene.verdicts()[0].isSound)
             let tile = try await server.call(API.getAuditTile, TilePath(level: "0", first: "000"))
             #expect(tile.bytes.count == 256 * 32)
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             try await server.sql("UPDATE audit_node SET hash = sha256('x')")
             let verdicts = try await scene.verdicts()
             #expect(verdicts[0].code == "node_differs")
@@ -202,7 +202,7 @@ struct AttackTests {
             let before = try await server.export(nil, as: scene.admin).dropLast(2)
             server.clock.advance(by: .minutes(30))
             try await server.write([.nagNoteAdded], by: scene.family.guardian, in: scene.family.id)
-            try await server.round()
+            try await server.runRound()
             let later = try await server.call(API.getAuditCheckpoint).text
             var shown = Array(before)
             if case .header(var header) = shown[0] {
@@ -233,7 +233,7 @@ struct AttackTests {
             server.clock.advance(by: .seconds(30))
             try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
             try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
-            try await server.round()
+            try await server.runRound()
             let lines = try await server.export(nil, as: scene.admin)
             #expect(verdict(lines).isSound)
             #expect(verdict(lines, witnesses: [scene.witness]).code == "witness_differs")
@@ -275,9 +275,10 @@ struct AttackTests {
             let lines = try await Forger(server: server).lines()
             let last = try #require(lines.first { $0.entry.family == id && $0.entry.number == 3 }?.entry)
             let record = Prune(
-                origin: keys.origin, family: id, cut: 3, hash: last.hash, lastTime: last.at, time: server.clock.now())
-            let note = SignedNote(record.text, signedBy: withStolenKey ? keys.signing : [thief])
-            try await Forger(server: server).disarm()
+                origin: keys.origin, family: id, lastNumber: 3, hash: last.hash, lastTime: last.at,
+                time: server.clock.now())
+            let note = SignedNote(record.text, signedBy: withStolenKey ? keys.signingKeys : [thief])
+            try await Forger(server: server).disableTriggers()
             try await server.sql(PruneStatements.insert(record, note))
             try await server.sql("DELETE FROM audit_entry WHERE family_id = \(id) AND n <= 3")
             try await server.sql("DELETE FROM audit_payload WHERE family_id = \(id) AND n <= 3")
@@ -305,7 +306,7 @@ struct AttackTests {
             let lines = try await scene.server.export(nil, as: scene.admin)
             for count in 0..<lines.count { #expect(!verdict(Array(lines.prefix(count))).isSound) }
             #expect(verdict(lines, witnesses: [scene.witness]).isSound)
-            try await scene.keep("untouched", witnessed: true, expecting: 0)
+            try await scene.writeExport("untouched", witnessed: true, expecting: 0)
         }
     }
 }

@@ -96,7 +96,7 @@ struct AuditPeopleTests {
             for isRevoked in [false, true] {
                 if isRevoked {
                     _ = try await server.call(
-                        API.updateConsent, ConsentPath(consentID: own.id), ConsentUpdate(revoked: true),
+                        API.updateConsent, ConsentPath(consentID: own.id), ConsentUpdate(isRevoked: true),
                         as: family.guardian)
                 }
                 let items = try await server.call(

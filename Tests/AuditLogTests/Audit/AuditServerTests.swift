@@ -27,9 +27,9 @@ struct AuditServerTests {
         try await TestServer.run(isOfActs: false) { server in
             let family = try await server.family()
             try await server.write([.nagCreated], by: family.guardian, in: family.id)
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             let address = "http://127.0.0.1:\(server.port)"
-            let key = try #require(TestServer.auditKeyring).signing[0].verifier.text
+            let key = try #require(TestServer.auditKeyring).signingKeys[0].verifier.text
             let log = ["--url", address, "--family", family.id.description]
             let verified = try Self.audit(["verify", "--key", key] + log, token: server.token(family.guardian))
             #expect(verified.status == 0 && verified.output.contains("SOUND"), "\(verified)")
@@ -54,7 +54,7 @@ struct AuditServerTests {
     @Test("requests of nagz audit go through the proxy of the environment")
     func proxy() async throws {
         try await TestHTTPServer.with { proxy in
-            let key = try #require(TestServer.auditKeyring).signing[0].verifier.text
+            let key = try #require(TestServer.auditKeyring).signingKeys[0].verifier.text
             let arguments = ["witness", "--url", "http://nagz.invalid", "--key", key, "--file", "/nowhere/witness"]
             #expect(try Self.audit(arguments).errors.contains("cannot be resolved"))
             #expect(try Self.audit(arguments, proxy: proxy.url()).errors.contains("http://nagz.invalid answered"))

@@ -119,7 +119,7 @@ struct AuditReadingTests {
     func foreignCursor() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            for text in ["x", "", AuditCursor(family: family.otherFamilyID, number: 5).text] {
+            for text in ["x", "", AuditCursor(family: family.otherFamilyID, number: 5).wireText] {
                 let error = try await refusal {
                     try await server.call(API.listAuditEvents, AuditQuery(cursor: text), as: family.guardian)
                 }

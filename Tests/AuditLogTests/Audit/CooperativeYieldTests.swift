@@ -21,9 +21,9 @@ struct CooperativeYieldTests {
                 let (turns, poller) = (Turns(), database.poller)
                 func next() {
                     turns.count += 1
-                    if !turns.isDone { poller.atEndOfTurn(next) }
+                    if !turns.isDone { poller.runAtEndOfTurn(next) }
                 }
-                poller.atEndOfTurn(next)
+                poller.runAtEndOfTurn(next)
                 let work = Work()
                 let slice = CooperativeYield(poller: poller)
                 await slice.poller.yieldSlice()

@@ -44,7 +44,7 @@ struct HonestTests {
             let users = try await server.rows(
                 "SELECT status, email, display_name, pseudonym FROM users WHERE id = \(person.id)")
             #expect(users == [["status": "deleted", "email": nil, "display_name": nil, "pseudonym": nil]])
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             let lines = try await server.export(nil, as: try await server.admin())
             #expect(verdict(lines).isSound)
             #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
@@ -74,14 +74,14 @@ struct HonestTests {
             let family = try await server.family()
             try await server.write([.aiCoaching, .aiDigest, .aiPatterns], by: family.guardian, in: family.id)
             try await server.write([.aiCoaching], by: family.stranger, in: family.otherFamilyID)
-            try await server.round()
+            try await server.runRound()
             server.clock.advance(by: .days(1_200))
             for person in family.members + [family.stranger] {
                 try await server.sql(
                     "UPDATE sessions SET expires_at = \(server.clock.now() + .days(99)) WHERE user_id = \(person.id)")
             }
             try await server.write([.aiPushBack, .aiSelectTone], by: family.guardian, in: family.id)
-            try await server.round()
+            try await server.runRound()
             let witness = try await server.call(API.getAuditCheckpoint).text
             let (url, keys, clock) = (server.database.url, try #require(TestServer.auditKeyring), server.clock)
             let pruning = Pruning(before: clock.now() - Prune.retention)
@@ -93,7 +93,7 @@ struct HonestTests {
             #expect(
                 try await server.audit(family.id).map(\.kind) == ["ai.push_back", "ai.select_tone", "trail.pruned"])
             #expect(try await server.audit(family.otherFamilyID).map(\.kind) == ["trail.pruned"])
-            try await server.round()
+            try await server.runRound()
             let admin = try await server.admin()
             #expect(verdict(try await server.export(nil, as: admin), witnesses: [witness]).isSound)
             #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
@@ -115,17 +115,17 @@ struct HonestTests {
             let family = try await server.family()
             let (first, both, second) = (try Self.keys(["5a"]), try Self.keys(["77", "5a"]), try Self.keys(["77"]))
             try await server.write([.aiCoaching], by: family.guardian, in: family.id)
-            try await server.round(first)
+            try await server.runRound(first)
             let early = try await server.call(API.getAuditCheckpoint).text
             try await server.write([.aiDigest], by: family.guardian, in: family.id)
-            try await server.round(both)
+            try await server.runRound(both)
             try await server.write([.aiPatterns], by: family.guardian, in: family.id)
-            try await server.round(second)
+            try await server.runRound(second)
             let lines = try await server.export(nil, as: try await server.admin())
-            let (old, new) = (first.signing[0].verifier, second.signing[0].verifier)
+            let (old, new) = (first.signingKeys[0].verifier, second.signingKeys[0].verifier)
             #expect(verdict(lines, pinned: [old], witnesses: [early]).isSound)
             #expect(verdict(lines, pinned: [new], witnesses: [early]).isSound)
-            let other = try Self.keys(["99"]).signing[0].verifier
+            let other = try Self.keys(["99"]).signingKeys[0].verifier
             #expect(verdict(lines, pinned: [other]).code == "untrusted_checkpoint")
         }
     }
@@ -141,8 +141,8 @@ struct HonestTests {
             let row = try await server.database.rows("SELECT id, wrapped FROM audit_subject_key") { row in
                 (id: try row["id"] as Pseudonym, wrapped: try row["wrapped"] as [UInt8])
             }[0]
-            #expect(both.masters[0].unwrap(row.wrapped, id: row.id) != nil)
-            #expect(both.masters[1].unwrap(row.wrapped, id: row.id) == nil)
+            #expect(both.masterKeys[0].unwrap(row.wrapped, id: row.id) != nil)
+            #expect(both.masterKeys[1].unwrap(row.wrapped, id: row.id) == nil)
             // Back again, so that the harness can read what it looks at.
             let back = try Self.keys(["5a"], ["c3", "d4"])
             #expect(try await Rewrapping.run(databaseURL: server.database.url, keys: back) == 1)
@@ -170,7 +170,7 @@ struct HonestTests {
             func readable(_ table: SQL, _ keys: AuditKeyring) async throws -> Set<Pseudonym> {
                 Set(
                     try await server.database.rows("SELECT * FROM \(table)") { row throws(PostgresError) in
-                        let isRead = try Sealing(keys, random: SystemRandomness()).body(row).bytes != nil
+                        let isRead = try Sealing(keys, random: SystemRandomness()).openBody(of: row).bytes != nil
                         return isRead ? try row["actor"] as Pseudonym : nil
                     }.compactMap(\.self))
             }
@@ -178,13 +178,13 @@ struct HonestTests {
             let everybody: Set = [person.pseudonym, family.child.pseudonym]
             #expect(try await readable("backup", old) == everybody)
             // A server with the next key still wraps with the old one, and so does one that knows no other.
-            #expect(next.masters.first == old.masters.first && next.masters.count == 2)
+            #expect(next.masterKeys.first == old.masterKeys.first && next.masterKeys.count == 2)
             #expect(try await Rewrapping.run(databaseURL: url, keys: both, batch: 1) > 1)
             try await server.write([.nagCompleted], by: family.secondGuardian, in: family.id)
             #expect(try await Rewrapping.keyCounts(databaseURL: url).count == 2)
             try await Rewrapping.retire(databaseURL: url, keys: both)
             try await Rewrapping.retire(databaseURL: url, keys: both)
-            #expect(try await Rewrapping.keyCounts(databaseURL: url).map(\.master) == new.masters.map(\.id))
+            #expect(try await Rewrapping.keyCounts(databaseURL: url).map(\.master) == new.masterKeys.map(\.id))
             // The backup needs the key that is no more; of those who were not erased everything can be read as before.
             #expect(try await readable("backup", new).isEmpty)
             let live: SQL = """
@@ -208,7 +208,7 @@ struct HonestTests {
         try await TestServer.run { server in
             let family = try await server.family()
             for _ in 0..<5 { try await server.write([.aiCoaching], by: family.guardian, in: family.id) }
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             let whole = try await server.export(family.id, as: family.guardian)
             func entries(_ lines: [AuditExportLine]) -> [AuditExportLine] {
                 lines.filter { if case .entry = $0 { true } else { false } }
@@ -248,7 +248,8 @@ struct HonestTests {
         }
         let keys = try AuditKeyring(
             text: "# c\n\norigin a\nsign \(line)\nsign \(line.replacing("5", with: "6"))\nseal \(line)\n")
-        #expect(keys.origin == "a" && keys.signing.count == 2 && keys.handovers.count == 2 && keys.masters.count == 1)
-        #expect(keys.signing[0].verifier != keys.signing[1].verifier)
+        #expect(keys.origin == "a" && keys.signingKeys.count == 2)
+        #expect(keys.handovers.count == 2 && keys.masterKeys.count == 1)
+        #expect(keys.signingKeys[0].verifier != keys.signingKeys[1].verifier)
     }
 }

@@ -20,9 +20,9 @@ struct KeptFindingTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             let admin = try await server.admin()
-            try await server.round()
+            try await server.runRound()
             let kind = try #require(try await server.audit(family.id).first { $0.n == 2 }).kind
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             try await server.sql("UPDATE audit_entry SET kind = 'x' WHERE n = 2 AND family_id = \(family.id)")
             for _ in 0..<2 {
                 let answer = try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin)
@@ -94,7 +94,7 @@ struct KeptFindingTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             let admin = try await server.admin()
-            try await server.round()
+            try await server.runRound()
             let newest = try await server.call(API.getAuditStatus, as: admin)
             #expect(try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin).verdict == "sound")
             let origin = try #require(newest.origin)
@@ -109,7 +109,7 @@ struct KeptFindingTests {
                 """)
             _ = try await server.nag(from: family.guardian, to: family.child)
             server.clock.advance(by: .minutes(6))
-            try await server.round()
+            try await server.runRound()
             let answer = try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: admin)
             #expect(answer.verdict == "tampered" && answer.code == "untrusted_checkpoint" && answer.position == 1)
             #expect(try await Self.openFindings(server) == 1)
@@ -121,7 +121,7 @@ struct KeptFindingTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             let admin = try await server.admin()
-            try await server.round()
+            try await server.runRound()
             let order = AuditCheckOrder(familyID: family.id)
             let first = try await server.call(API.checkAuditLog, AuditCheckOrder(familyID: nil), as: family.guardian)
             #expect(first.familyID == family.id && first.verdict == "explained" && first.rows > 0)

@@ -12,7 +12,7 @@ struct QuietFamiliesTests {
     /// Every family is quiet at once, and none is looked at in turn.
     private static let byMarksAlone: Sequencer.Pace = {
         var pace = Sequencer.Pace()
-        (pace.quiet, pace.page) = (.hours(-24), 0)
+        (pace.quietTime, pace.pageSize) = (.hours(-24), 0)
         return pace
     }()
 
@@ -50,7 +50,7 @@ struct QuietFamiliesTests {
             for id in [family.id, family.otherFamilyID] {
                 try await server.commit([], in: id)
             }
-            try await server.round(pace: isMarkedBefore ? Sequencer.Pace() : Self.byMarksAlone)
+            try await server.runRound(pace: isMarkedBefore ? Sequencer.Pace() : Self.byMarksAlone)
             #expect(try await Self.left(server).unsequenced == 0)
             #expect(try await (Self.left(server).marked > 0) == isMarkedBefore)
             let others = try await TestDatabase(url: server.database.url, sessions: 2)
@@ -59,12 +59,12 @@ struct QuietFamiliesTests {
                     try await Self.act(server, in: family.id, transaction, database)
                     // What begins later commits earlier; the rounds see only that, and do not wait.
                     try await server.commit([], in: family.otherFamilyID)
-                    for _ in 0..<2 { try await server.round(pace: Self.byMarksAlone) }
+                    for _ in 0..<2 { try await server.runRound(pace: Self.byMarksAlone) }
                     #expect(try await Self.left(server) == Left(unsequenced: 0, marked: isMarkedBefore ? 1 : 0))
                 }
             }
             #expect(try await Self.left(server) == Left(unsequenced: 1, marked: 1))
-            try await server.round(pace: Self.byMarksAlone)
+            try await server.runRound(pace: Self.byMarksAlone)
             #expect(try await Self.left(server) == Left(unsequenced: 0, marked: 0))
             await others.close()
         }
@@ -87,12 +87,12 @@ struct QuietFamiliesTests {
                     }
                 }
                 for _ in 0..<2 {
-                    group.addTask { for _ in 0..<40 { try await server.round(pace: Self.byMarksAlone) } }
+                    group.addTask { for _ in 0..<40 { try await server.runRound(pace: Self.byMarksAlone) } }
                 }
                 try await group.waitForAll()
             }
             // Nothing but marks is left to tell what waits.
-            for _ in 0..<2 { try await server.round(pace: Self.byMarksAlone) }
+            for _ in 0..<2 { try await server.runRound(pace: Self.byMarksAlone) }
             #expect(try await Self.left(server) == Left(unsequenced: 0, marked: 0))
             #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
             await others.close()
@@ -101,17 +101,17 @@ struct QuietFamiliesTests {
 
     @Test(
         "a round that dies before it marks families as done leaves them marked for the next",
-        arguments: Sequencer.Step.allCases)
-    func dies(step: Sequencer.Step) async throws {
+        arguments: Sequencer.Point.allCases)
+    func dies(step: Sequencer.Point) async throws {
         struct Killed: Error {}
         try await Self.quietly { server in
             let family = try await server.family()
             try await server.commit([], in: family.id)
             await #expect(throws: Killed.self) {
-                try await server.round(pace: Self.byMarksAlone) { if $0 == step { throw Killed() } }
+                try await server.runRound(pace: Self.byMarksAlone) { if $0 == step { throw Killed() } }
             }
             #expect(try await Self.left(server).marked > 0)
-            try await server.round(pace: Self.byMarksAlone)
+            try await server.runRound(pace: Self.byMarksAlone)
             #expect(try await Self.left(server) == Left(unsequenced: 0, marked: 0))
         }
     }
@@ -126,12 +126,12 @@ struct QuietFamiliesTests {
             let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))
             try await server.database.run { database in
                 var pace = Sequencer.Pace()
-                pace.page = 1
+                pace.pageSize = 1
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
+                    database: database, keys: keys, clock: clock, status: CheckpointStatus(isOn: true), log: Log(.off),
                     pace: pace)
                 // The chain outside families, and two of families.
-                for _ in 0..<3 { _ = try await sequencer.round() }
+                for _ in 0..<3 { _ = try await sequencer.runRound() }
             }
             #expect(try await Self.left(server).unsequenced == 0)
         }
@@ -148,7 +148,7 @@ struct QuietFamiliesTests {
                     INSERT INTO family_clock (family_id, awaits_sequencing)
                     SELECT md5(i::text)::uuid, false FROM generate_series(1, \(families)) i
                     """)
-                try await server.round(pace: Self.byMarksAlone)
+                try await server.runRound(pace: Self.byMarksAlone)
                 try await server.sql("VACUUM ANALYZE")
                 let now = server.clock.now()
                 let found = try await server.database.run { database in
@@ -156,8 +156,8 @@ struct QuietFamiliesTests {
                         let planned = PlannedQueries(transaction)
                         for statement in [
                             LogStatements.newestCheckpoint, LogStatements.size,
-                            LogStatements.pending(from: .outside, page: Sequencer.Pace().page),
-                            LogStatements.nextPage(from: .outside, page: Sequencer.Pace().page),
+                            LogStatements.pending(from: .outside, page: Sequencer.Pace().pageSize),
+                            LogStatements.nextPage(from: .outside, page: Sequencer.Pace().pageSize),
                             LogStatements.markSequenced(quietSince: now),
                         ] { _ = try await planned.query(statement) }
                         return planned.plans.map(\.pages)
@@ -169,7 +169,7 @@ struct QuietFamiliesTests {
         }
         #expect(pages[0].count == 5)
         // A page of all families is read from the table where the index does not tell that its rows are visible.
-        let slack = 2 * Int(Sequencer.Pace().page)
+        let slack = 2 * Int(Sequencer.Pace().pageSize)
         for (few, many) in zip(pages[0], pages[1]) { #expect(many <= few + few / 2 + slack, "\(few) to \(many)") }
     }
 

@@ -51,7 +51,7 @@ struct RestartTests {
             let file = CheckpointFile(path: folder + "/checkpoint")
             try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
                 let scene = try await AttackScene(server)
-                try await server.round(file: file)
+                try await server.runRound(file: file)
                 try #require(try file.read()?.checkpoint.size == 12)
                 try await body(scene, file)
             }
@@ -74,7 +74,7 @@ struct RestartTests {
             for _ in 0..<2 {
                 #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
                 try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
-                await #expect(throws: Sequencer.Fault.self) { try await server.round(file: file) }
+                await #expect(throws: Sequencer.Fault.self) { try await server.runRound(file: file) }
             }
             #expect(try await Self.checkpoints(server) == left, "nothing was signed")
             #expect(try file.read() == kept)
@@ -94,12 +94,12 @@ struct RestartTests {
         try await Self.run { scene, file in
             #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
             try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
-            try await scene.server.round(file: file)
+            try await scene.server.runRound(file: file)
             #expect(try file.read()?.checkpoint.size == 13)
             #expect(try await file.read()?.note == Self.checkpoints(scene.server).last)
             // Another instance went on meanwhile, and died before it wrote its file.
             try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
-            try await scene.server.round()
+            try await scene.server.runRound()
             #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
             #expect(try file.read()?.checkpoint.size == 14)
         }
@@ -113,8 +113,8 @@ struct RestartTests {
             let start = try #require(try file.read())
             try older.overwrite(with: start)
             try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
-            try await server.round(file: file)
-            try await Forger(server: server).disarm()
+            try await server.runRound(file: file)
+            try await Forger(server: server).disableTriggers()
             for table in ["audit_leaf WHERE position >= 12", "audit_checkpoint WHERE size > 12"] {
                 try await server.sql(SQL(unsafeSQL: "DELETE FROM \(table)"))
             }
@@ -122,8 +122,8 @@ struct RestartTests {
                 "UPDATE audit_entry SET hash = sha256('x') WHERE n = 9 AND family_id = \(scene.family.id)")
             for _ in 0..<3 {
                 try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
-                try await server.round(file: older)
-                await #expect(throws: Sequencer.Fault.self) { try await server.round(file: file) }
+                try await server.runRound(file: older)
+                await #expect(throws: Sequencer.Fault.self) { try await server.runRound(file: file) }
             }
             #expect(try older.read()?.checkpoint.size == 16)
             #expect(try file.read()?.checkpoint.size == 13)
@@ -134,7 +134,7 @@ struct RestartTests {
     func accepted() async throws {
         try await Self.run { scene, file in
             let server = scene.server
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             for statement in Self.attacks[1].statements { try await server.sql(SQL(unsafeSQL: statement)) }
             let keys = try #require(TestServer.auditKeyring)
             let acceptance = LogAcceptance(
@@ -153,7 +153,7 @@ struct RestartTests {
             #expect(try CheckpointFile(path: file.path + ".replaced").read()?.checkpoint.size == 12)
             #expect(try await acceptance.heads().isContinuation)
             #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "current")
-            try await server.round(file: file)
+            try await server.runRound(file: file)
             #expect(try file.read()?.checkpoint.size == 7, "the entry itself is in the log")
         }
     }
@@ -162,7 +162,7 @@ struct RestartTests {
     func shorterThanItsCheckpoint() async throws {
         try await Self.run { scene, file in
             let server = scene.server
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             try await server.sql("DELETE FROM audit_leaf WHERE position >= 6")
             let acceptance = LogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeyring),
@@ -182,7 +182,7 @@ struct RestartTests {
     func acceptedWhileRunning() async throws {
         try await Self.run { scene, file in
             let server = scene.server
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             for statement in Self.attacks[0].statements { try await server.sql(SQL(unsafeSQL: statement)) }
             let keys = try #require(TestServer.auditKeyring)
             let acceptance = LogAcceptance(
@@ -201,9 +201,9 @@ struct RestartTests {
             let key = String(repeating: "77", count: 32)
             let keys = try AuditKeyring(
                 text: "origin nagz.test/log\nsign \(key)\nseal \(String(repeating: "c3", count: 32))\n")
-            await #expect(throws: Sequencer.Fault.self) { try await scene.server.round(keys) }
+            await #expect(throws: Sequencer.Fault.self) { try await scene.server.runRound(keys) }
             try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
-            try await scene.server.round(keys, file: file)
+            try await scene.server.runRound(keys, file: file)
             #expect(try file.read()?.checkpoint.size == 13)
         }
     }
@@ -217,16 +217,16 @@ struct RestartTests {
             let clock = server.clock
             let sizes = try await server.database.run { database in
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
+                    database: database, keys: keys, clock: clock, status: CheckpointStatus(isOn: true), log: Log(.off),
                     memory: CheckpointMemory(file))
-                _ = try await sequencer.round()
+                _ = try await sequencer.runRound()
                 var sizes: [Int64] = []
                 for step in 0..<4 {
                     if step == 0 { try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away") }
                     if step == 3 { try FileManager.default.moveItem(atPath: folder + "-away", toPath: folder) }
                     // What comes due is one checkpoint in each round.
                     clock.advance(by: .minutes(6))
-                    do { _ = try await sequencer.round() } catch is CheckpointFile.Fault {}
+                    do { _ = try await sequencer.runRound() } catch is CheckpointFile.Fault {}
                     sizes.append(try await database.query("SELECT count(*) AS n FROM audit_checkpoint").onlyRow()["n"])
                 }
                 return sizes

@@ -36,7 +36,7 @@ struct SequencerTests {
                 try await server.write([.aiCoaching, .aiDigest], by: family.guardian, in: family.id)
                 try await server.write([.aiPatterns], by: family.stranger, in: family.otherFamilyID)
             }
-            try await server.round()
+            try await server.runRound()
             #expect(try await Self.places(server).count == 9)
             let disorder: [Int64] = try await server.database.rows(
                 """
@@ -51,26 +51,26 @@ struct SequencerTests {
             // The reading itself came later and has no place yet.
             #expect(verdict(lines).isSound)
             let before = try await Self.places(server)
-            try await server.round()
+            try await server.runRound()
             #expect(try await Self.places(server).prefix(9) == before[...])
         }
     }
 
-    @Test("a sequencer that dies at any step goes on as if nothing had happened", arguments: Sequencer.Step.allCases)
-    func dies(step: Sequencer.Step) async throws {
+    @Test("a sequencer that dies at any step goes on as if nothing had happened", arguments: Sequencer.Point.allCases)
+    func dies(step: Sequencer.Point) async throws {
         try await Self.quietly { server in
             let family = try await server.family()
             try await server.write([.aiCoaching], by: family.guardian, in: family.id)
-            try await server.round()
+            try await server.runRound()
             let before = try await Self.places(server)
             try await server.write([.aiDigest, .aiPatterns], by: family.guardian, in: family.id)
             await #expect(throws: Killed.self) {
-                try await server.round(reach: { if $0 == step { throw Killed() } })
+                try await server.runRound(reach: { if $0 == step { throw Killed() } })
             }
             let left = try await Self.places(server)
             #expect(step == .committed ? left.count == 3 : left == before)
             #expect(try await Self.size(server) == [Int64(left.count)])
-            try await server.round()
+            try await server.runRound()
             #expect(try await Self.places(server).count == 3)
             #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
         }
@@ -89,9 +89,9 @@ struct SequencerTests {
                         group.addTask {
                             try await others.run { database in
                                 let sequencer = Sequencer(
-                                    database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true),
+                                    database: database, keys: keys, clock: clock, status: CheckpointStatus(isOn: true),
                                     log: Log(.off))
-                                _ = try await sequencer.round()
+                                _ = try await sequencer.runRound()
                             }
                         }
                     }
@@ -110,10 +110,10 @@ struct SequencerTests {
             let family = try await server.family()
             server.clock.advance(by: .hours(1))
             try await server.write([.aiCoaching], by: family.stranger, in: family.otherFamilyID)
-            try await server.round()
+            try await server.runRound()
             server.clock.advance(by: .hours(-1))
             try await server.write([.aiCoaching], by: family.guardian, in: family.id)
-            try await server.round()
+            try await server.runRound()
             #expect(try await Self.size(server) == [2])
             #expect(verdict(try await server.export(nil, as: try await server.admin())).isSound)
         }
@@ -126,8 +126,8 @@ struct SequencerTests {
             for count in [200, 56, 300] {
                 try await server.addEntries(count, in: family.id)
                 // More than one round takes of one family.
-                try await server.round()
-                try await server.round()
+                try await server.runRound()
+                try await server.runRound()
             }
             let nodes: [String] = try await server.database.rows(
                 "SELECT level || '/' || position AS node FROM audit_node ORDER BY 1"
@@ -146,7 +146,7 @@ struct SequencerTests {
         try await Self.quietly { server in
             let family = try await server.family()
             for _ in 0..<4 { try await server.write([.aiCoaching], by: family.guardian, in: family.id) }
-            try await server.round()
+            try await server.runRound()
             try await server.sql("SET session_replication_role = replica")
             try await server.sql("ALTER TABLE audit_leaf DISABLE TRIGGER ALL")
             try await server.sql("ALTER TABLE audit_checkpoint DISABLE TRIGGER ALL")
@@ -158,7 +158,7 @@ struct SequencerTests {
             default: try await server.sql("DELETE FROM audit_leaf WHERE position = 0")
             }
             try await server.write([.aiDigest], by: family.guardian, in: family.id)
-            await #expect(throws: Sequencer.Fault.self) { try await server.round() }
+            await #expect(throws: Sequencer.Fault.self) { try await server.runRound() }
         }
     }
 
@@ -202,10 +202,10 @@ struct SequencerTests {
             #expect(!isStrict())
             let rounds = try await server.database.run { database in
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: head, log: Log(.off))
+                    database: database, keys: keys, clock: clock, status: head, log: Log(.off))
                 var rounds: [Bool] = []
                 for _ in 0..<2 {
-                    rounds.append(try await sequencer.round())
+                    rounds.append(try await sequencer.runRound())
                     guard rounds.count == 1 else { continue }
                     #expect(try #require(head.current.exposedSince) < written + .minutes(1) && !isStrict())
                 }
@@ -228,10 +228,10 @@ struct SequencerTests {
             let fails = Mutex(false)
             let exposures = try await server.database.run { database in
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: head, log: Log(.off),
+                    database: database, keys: keys, clock: clock, status: head, log: Log(.off),
                     reach: { _ in if fails.withLock({ $0 }) { throw Killed() } })
                 func exposure() async -> Timestamp.Span {
-                    do { _ = try await sequencer.round() } catch { sequencer.report(error) }
+                    do { _ = try await sequencer.runRound() } catch { sequencer.report(error) }
                     return head.current.exposure(at: clock.now())
                 }
                 var exposures = [await exposure()]
@@ -264,7 +264,7 @@ struct SequencerTests {
         #expect(head.alarm(at: now) == .late)
         head.update { $0.exposedSince = now - .seconds(4) }
         #expect(head.alarm(at: now) == .none)
-        head.update { $0.seen = now - .seconds(31) }
+        head.update { $0.lastSuccessAt = now - .seconds(31) }
         #expect(head.alarm(at: now) == .late)
         head.update { $0.fault = "broken" }
         #expect(head.alarm(at: now) == .broken)

@@ -89,7 +89,7 @@ struct StrayEntryTests {
                 #expect(verdicts[0].code == code && verdicts[0].finding?.family == id)
                 #expect(verdicts[1].code == code)
             }
-            try await scene.keep(name, expecting: 1)
+            try await scene.writeExport(name, expecting: 1)
         }
     }
 
@@ -121,7 +121,7 @@ struct StrayEntryTests {
                 """)
             let verdict = try await scene.verdicts()[0]
             #expect(verdict.code == "no_clock" && verdict.finding?.family == Self.unknown)
-            try await scene.keep("a chain of an unknown family", expecting: 1)
+            try await scene.writeExport("a chain of an unknown family", expecting: 1)
         }
     }
 
@@ -146,7 +146,7 @@ struct StrayEntryTests {
             #expect(all.code == code && all.finding?.family == id)
             // Without its clock nobody of the family can ask for its audit log.
             if code != "no_clock" { #expect(try await scene.verdicts()[1].code == code) }
-            try await scene.keep(name, expecting: 1)
+            try await scene.writeExport(name, expecting: 1)
         }
     }
 
@@ -162,7 +162,7 @@ struct StrayEntryTests {
 extension TestServer {
     /// Takes down what refuses numbers that no clock gave out.
     fileprivate func dropNumberConstraints() async throws {
-        try await Forger(server: self).disarm()
+        try await Forger(server: self).disableTriggers()
         try await sql("ALTER TABLE audit_entry DROP CONSTRAINT audit_entry_number")
     }
 

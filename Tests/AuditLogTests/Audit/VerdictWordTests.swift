@@ -29,7 +29,7 @@ struct VerdictWordTests {
         let python = try #require(
             environment["NAGZ_TEST_PYTHON"], "set NAGZ_TEST_PYTHON to a Python with cryptography (deploy/test does)")
         let lines = try await scene.server.export(scene.family.id, as: scene.family.guardian)
-        let key = try #require(TestServer.auditKeyring).signing[0].verifier.text
+        let key = try #require(TestServer.auditKeyring).signingKeys[0].verifier.text
         return try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = folder + "/export.ndjson"
@@ -49,14 +49,14 @@ struct VerdictWordTests {
             try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             let unsigned = Verdict(status: 2, words: "INCOMPLETE")
             #expect(try await Self.verdicts(scene) == [unsigned, unsigned])
-            try await scene.keep("no entry is signed yet", expecting: 2)
-            try await server.round()
+            try await scene.writeExport("no entry is signed yet", expecting: 2)
+            try await server.runRound()
             let one = Verdict(status: 0, words: "SOUND: 1 entry")
             #expect(try await Self.verdicts(scene) == [one, one])
             try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             #expect(try await Self.verdicts(scene) == [one, one], "the second entry is not signed yet")
-            try await scene.keep("the newest entry is not signed yet", expecting: 0)
-            try await server.round()
+            try await scene.writeExport("the newest entry is not signed yet", expecting: 0)
+            try await server.runRound()
             let two = Verdict(status: 0, words: "SOUND: 2 entries")
             #expect(try await Self.verdicts(scene) == [two, two])
         }

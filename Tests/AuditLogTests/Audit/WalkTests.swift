@@ -142,7 +142,7 @@ struct WalkTests {
             } else {
                 #expect(page.rows.count == limit || page.next == nil)
             }
-            let next = try AuditCursor.parse(page.next?.text, in: scope)
+            let next = try AuditCursor.parse(page.next?.wireText, in: scope)
             #expect(next == page.next && (next == nil || next != cursor))
             cursor = next
         } while cursor != nil && found.count <= 1_000

@@ -157,7 +157,8 @@ struct LoadClients: Sendable {
             guard let consent = consents.first else { break }
             let isRevoked = await record.attempt {
                 _ = try await server.call(
-                    API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(revoked: true), as: home.guardian)
+                    API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(isRevoked: true),
+                    as: home.guardian)
             }
             if isRevoked {
                 for peer in servers {

@@ -43,7 +43,7 @@ struct LoneWorker {
     }
 
     /// Returns after the loop has run what it was asked for before.
-    func turn() async throws { try await loop.task { _ in } }
+    func turn() async throws { try await loop.runTask { _ in } }
 
     private func open(_ descriptor: Int32, on loop: isolated EventLoop) {
         worker(-1, loop).open(descriptor, .loopback)

@@ -53,7 +53,7 @@ struct AIRecordTests {
                 request == .pushBack && key == "reason" ? nil : json[key]?.stringValue
             }.first
             #expect(details["content_length"] == "\(content?.utf8.count ?? 0)")
-            let key = try #require(TestServer.auditKeyring).masters[0].derivedKey(label: "content")
+            let key = try #require(TestServer.auditKeyring).masterKeys[0].derivedKey(label: "content")
             #expect(details["content_hash"] == content.map { hexadecimal(hmacSHA256(Array($0.utf8), key: key)) })
             // Who guesses a text cannot test the guess against the audit log.
             let guess = content.map { hexadecimal(sha256(Array($0.utf8))) }
@@ -141,7 +141,7 @@ struct AIRecordTests {
                 group.addTask {
                     if number == round % 3 {
                         try await server.call(
-                            API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(revoked: true),
+                            API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(isRevoked: true),
                             as: scene.home.guardian)
                     }
                     let request = MediatedCall.allCases[round % MediatedCall.allCases.count]

@@ -13,7 +13,8 @@ struct AITextTests {
     private static func mediations(_ server: TestServer, _ family: FamilyID, _ person: TestPerson) async throws
         -> [SyncedAIMediationEvent]
     {
-        try await server.call(API.syncEvents, SyncQuery(familyID: family, facts: true), as: person).aiMediationEvents
+        try await server.call(API.syncEvents, SyncQuery(familyID: family, includesFacts: true), as: person)
+            .aiMediationEvents
     }
 
     @Test("each AI answer is in the feed of its requester, and of nobody else", arguments: MediatedCall.allCases)

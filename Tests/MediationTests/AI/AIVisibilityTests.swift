@@ -191,7 +191,7 @@ struct AIVisibilityTests {
                     let device = try TestDevice(server, try cast(part), in: "\(folder)/\(part)")
                     try device.act(.excuse(text: "I forgot", category: .forgot), on: cast.nag)
                     let summary = try await device.sync()
-                    #expect(summary.unapplied.map(\.outcome) == [.refused], "\(part)")
+                    #expect(summary.unappliedResults.map(\.outcome) == [.refused], "\(part)")
                 }
                 #expect(try await server.rows("SELECT 1 FROM excuses").isEmpty)
             }

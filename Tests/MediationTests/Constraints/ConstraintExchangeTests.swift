@@ -82,7 +82,7 @@ struct ConstraintExchangeTests {
             let document = try await server.export(family, as: family.guardian)
             #expect(document.constraints.map(\.name).sorted() == ["a", "b"])
             let dry = try await server.expectOnly {
-                try await server.importing(document.constraints, in: family, isDryRun: true)
+                try await server.importConstraints(document.constraints, in: family, isDryRun: true)
             }
             #expect(dry.isDryRun && dry.imported == 2 && dry.reordered.map(\.priority) == [3, 3])
             let wrong = try await server.expectOnly {
@@ -93,7 +93,7 @@ struct ConstraintExchangeTests {
             #expect(wrong.status == 422)
             #expect(wrong.json?["error"]?["details"]?["field"] == "constraints[1].name")
             let done = try await server.expectOnly(audit: ["ai_constraint.imported"]) {
-                try await server.importing(document.constraints, in: family)
+                try await server.importConstraints(document.constraints, in: family)
             }
             #expect(!done.isDryRun && done.imported == 2 && done.reordered == dry.reordered)
             #expect(done.reordered.contains(ConstraintMove(id: kept.id, priority: 3)))

@@ -81,7 +81,7 @@ struct ConstraintTests {
             }
             try await expectTooMany("conditions") { try await server.constraint(terms(1), in: family) }
             try await expectTooMany("constraints[1].conditions") {
-                try await server.importing([terms(500, .own), terms(1, .own)], in: family)
+                try await server.importConstraints([terms(500, .own), terms(1, .own)], in: family)
             }
             try await server.constraint(terms(500, .own), in: family)
             try await server.change(made.id, ConstraintUpdate(conditions: terms(449).conditions), as: family.guardian)
@@ -156,7 +156,7 @@ struct ConstraintTests {
                 }
                 #expect(refusal.field == "priority")
                 let import_ = try await expectRefusal(422) {
-                    try await server.importing(
+                    try await server.importConstraints(
                         [try .about("d", .family, 1), try .about("e", .family, 999)], in: family)
                 }
                 #expect(import_.field == "constraints[1].priority")
@@ -185,7 +185,8 @@ struct ConstraintTests {
                             API.orderConstraints, ConstraintOrderUpdate(ids: [made.id]), as: person)
                     },
                     try await expectRefusal(403) {
-                        try await server.importing([try .about("x", .own), try .about()], in: family, as: person)
+                        try await server.importConstraints(
+                            [try .about("x", .own), try .about()], in: family, as: person)
                     },
                 ]
                 #expect(denials.allSatisfy { $0.code == .authorizationDenied && $0.reason == "guardian_only" })
@@ -230,8 +231,8 @@ struct ConstraintTests {
     func limit() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let most = ConstraintLimit.constraintsPerScope
-            let imported = try await server.importing(
+            let most = ConstraintLimit.maxConstraintsPerScope
+            let imported = try await server.importConstraints(
                 try (1...96).map { try .about("\($0)", .family, $0) }, in: family)
             #expect(imported.imported == 96)
             let outcomes = try await together(outcomesOf: 8) { number in
@@ -242,7 +243,7 @@ struct ConstraintTests {
                 #expect(refusal.code == .policyForbidden && refusal.reason == "constraint_limit_reached")
             }
             #expect(try await server.constraints(of: family).count == most)
-            try await expectRefusal(403) { try await server.importing([try .about()], in: family) }
+            try await expectRefusal(403) { try await server.importConstraints([try .about()], in: family) }
             try await server.constraint("mine", .own, in: family)
         }
     }

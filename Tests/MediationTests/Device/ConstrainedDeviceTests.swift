@@ -27,10 +27,10 @@ private final class CountingTransport: Transport {
     }
 
     func listen(
-        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+        _ target: String, onOpen: @escaping @Sendable () -> Void, onMessage: @escaping @Sendable () -> Void
     ) async throws(TransportError) {
         sent.withLock { $0 += 1 }
-        try await transport.listen(target, opened: opened, received: received)
+        try await transport.listen(target, onOpen: onOpen, onMessage: onMessage)
     }
 }
 
@@ -86,7 +86,7 @@ struct ConstrainedDeviceTests {
             var cursors: [PersonaKey: String] = [:]
             func names(_ person: TestPerson) async throws -> [String]? {
                 let key = PersonaKey(person)
-                let query = SyncQuery(familyID: home.id, cursor: cursors[key] ?? "start", facts: true)
+                let query = SyncQuery(familyID: home.id, cursor: cursors[key] ?? "start", includesFacts: true)
                 let page = try await server.call(API.syncEvents, query, as: person)
                 cursors[key] = page.cursor
                 return page.facts?.constraints.map(\.terms.name)
@@ -103,7 +103,7 @@ struct ConstrainedDeviceTests {
                 API.updatePreferences, FamilyQuery(familyID: home.id),
                 PreferenceUpdate(preferences: ["ai_mode": "apple_only", "ai_privacy_level": "local"]), as: home.child)
             func choices(_ person: TestPerson) async throws -> AIChoices? {
-                let query = SyncQuery(familyID: home.id, cursor: cursors[PersonaKey(person)], facts: true)
+                let query = SyncQuery(familyID: home.id, cursor: cursors[PersonaKey(person)], includesFacts: true)
                 return try await server.call(API.syncEvents, query, as: person).facts?.choices
             }
             let chosen = AIChoices(mode: .onDeviceOnly, privacyLevel: .local, tokenThreshold: 4_096)
@@ -124,11 +124,11 @@ struct ConstrainedDeviceTests {
                 let home = try await server.family()
                 let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
                 let device = try TestDevice(server, home.guardian, in: folder)
-                let session = try #require(try device.folder.session.load())
+                let session = try #require(try device.folder.sessionFile.load())
                 let transport = CountingTransport(try HTTPTransport(session.server))
                 let clock = server.clock
                 let far = ServerAIService(
-                    ServerClient(session, keptIn: device.folder.session, over: transport, now: { clock.now() }))
+                    ServerClient(session, keptIn: device.folder.sessionFile, over: transport, now: { clock.now() }))
                 func digest() async throws -> DigestResponse {
                     try await OnDeviceAIService(
                         local: try local(device), server: far, failure: { _ in nil },

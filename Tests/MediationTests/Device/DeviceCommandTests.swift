@@ -180,9 +180,9 @@ struct DeviceCommandTests {
                     "UPDATE sessions SET revoked_at = \(server.clock.now()) WHERE id = \(home.participant.session)")
                 let over = try await run(["sync"], home: folder + "/pat")
                 #expect(over.code == 77 && over.complaint.contains("login"))
-                #expect(try device.folder.session.load() != nil && device.cache.counts().members > 0)
+                #expect(try device.folder.sessionFile.load() != nil && device.cache.counts().members > 0)
                 #expect(try await run(["delete-account", "--yes"], home: folder + "/pat").code == 77)
-                #expect(try device.folder.session.load() != nil)
+                #expect(try device.folder.sessionFile.load() != nil)
             }
         }
     }
@@ -194,15 +194,16 @@ struct DeviceCommandTests {
                 server.clock.set(to: SystemClock().now())
                 let home = try await server.family()
                 for _ in 0..<5 { try await server.write([.preferencesChanged], by: home.guardian, in: home.id) }
-                try await server.sequenced()
+                try await server.waitUntilSequenced()
                 _ = try TestDevice(server, home.participant, in: folder)
                 #expect(try await run(["sync"], home: folder).code == 0)
                 let shown = try await run(["status", "--json"], home: folder)
                 let log = try JSONValue(parsing: Array(shown.output.utf8).span)["log"]
-                #expect(log?["origin"] == .string(try #require(TestServer.auditKeyring?.signing.first).verifier.name))
+                let key = try #require(TestServer.auditKeyring?.signingKeys.first)
+                #expect(log?["origin"] == .string(key.verifier.name))
                 #expect(try #require(log?["size"]?.integerValue) >= 5)
                 for _ in 0..<3 { try await server.write([.preferencesChanged], by: home.guardian, in: home.id) }
-                try await server.sequenced()
+                try await server.waitUntilSequenced()
                 #expect(try await run(["sync"], home: folder).code == 0, "an honest log grows")
 
                 // The same address later, with the same keys over an empty database.
@@ -210,7 +211,7 @@ struct DeviceCommandTests {
                     anew.clock.set(to: SystemClock().now())
                     let family = try await anew.family()
                     try await anew.setPIN(family)
-                    try await anew.sequenced()
+                    try await anew.waitUntilSequenced()
                     let moved = try TestDevice(anew, family.participant, in: folder)
                     let refused = try await run(["sync"], home: folder)
                     #expect(refused.code == 79 && refused.complaint.split(separator: "\n").count == 1)
@@ -222,7 +223,7 @@ struct DeviceCommandTests {
                         "--username", "Cleo",
                     ]
                     #expect(try await run(login + ["--log-key", "x"], home: folder).code == 64)
-                    let key = try #require(TestServer.auditKeyring?.signing.first).verifier.text
+                    let key = try #require(TestServer.auditKeyring?.signingKeys.first).verifier.text
                     #expect(try await run(login + ["--log-key", key], home: folder, input: "4711\n").code == 0)
                     #expect(try await run(["sync"], home: folder).code == 0)
                 }
@@ -240,7 +241,7 @@ struct DeviceCommandTests {
                 let name = String(nag.description.suffix(8))
                 var device: TestDevice? = try TestDevice(server, home.child, in: folder)
                 try await device?.sync()
-                let file = try #require(device?.folder.session)
+                let file = try #require(device?.folder.sessionFile)
                 let session = try #require(try file.load())
                 device = nil
                 var away = session

@@ -118,7 +118,8 @@ struct DeviceFactsTests {
             let home = try await server.family()
             _ = try await server.nag(from: home.guardian, to: home.child, in: home.id)
             func facts(_ person: TestPerson, asked: Bool = true) async throws -> FamilyFacts? {
-                try await server.call(API.syncEvents, SyncQuery(familyID: home.id, facts: asked), as: person).facts
+                try await server.call(API.syncEvents, SyncQuery(familyID: home.id, includesFacts: asked), as: person)
+                    .facts
             }
             let all = try #require(try await facts(home.guardian))
             #expect(Set(all.members.map(\.userID)) == Set((home.members + [home.removed]).map(\.id)))
@@ -137,7 +138,7 @@ struct DeviceFactsTests {
             _ = try await server.nag(from: home.guardian, to: home.child, in: home.id)
             var cursor = "start"
             func poll() async throws -> FamilyFacts? {
-                let query = SyncQuery(familyID: home.id, cursor: cursor, facts: true)
+                let query = SyncQuery(familyID: home.id, cursor: cursor, includesFacts: true)
                 let page = try await server.call(API.syncEvents, query, as: home.child)
                 cursor = page.cursor
                 return page.facts
@@ -187,10 +188,11 @@ struct DeviceFactsTests {
                     [FeedRows.nag(id, from: home.guardian, to: home.child, at: at)], in: home.id, at: at)
                 try await server.commit([FeedRows.close(id, as: status, at: at)], in: home.id, at: at)
             }
-            let page = try await server.call(API.syncEvents, SyncQuery(familyID: home.id, facts: true), as: home.child)
+            let page = try await server.call(
+                API.syncEvents, SyncQuery(familyID: home.id, includesFacts: true), as: home.child)
             let child = try #require(page.facts?.members.first)
             #expect(page.nags.count == 1 && child.streak == 7)
-            #expect(child.resolved == [ResolvedNags(category: .chores, total: 3, completed: 2)])
+            #expect(child.resolvedNags == [ResolvedNags(category: .chores, total: 3, completed: 2)])
             #expect(
                 child.quietHours?.start.description == "20:15:00" && child.quietHours?.end.description == "06:00:00")
         }

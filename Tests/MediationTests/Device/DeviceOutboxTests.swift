@@ -33,14 +33,14 @@ struct DeviceOutboxTests {
                     audit: ["excuse.submitted", "nag.completed", "input.not_applied"],
                     events: ["excuse_submitted", "nag_completed"], scores: ["nag_completed"], stamped: 1
                 ) { try await device.sync() }
-                #expect(summary.uploaded == 3 && summary.unapplied.map(\.outcome) == [.conflict])
+                #expect(summary.uploadedCount == 3 && summary.unappliedResults.map(\.outcome) == [.conflict])
                 let conflict = try #require(try device.outbox.unappliedItems().first)
                 #expect(conflict.item.nagID == withdrawn && conflict.isConflict && conflict.message != nil)
                 #expect(try device.outbox.waitingCount() == 0)
                 let nags = try device.cache.nags(of: home.id, includingClosed: true)
                 #expect(Set(nags.map(\.status)) == ["completed", "withdrawn"])
                 let again = try await server.expectOnly { try await device.sync() }
-                #expect(again.uploaded == 0 && again.rows == 0)
+                #expect(again.uploadedCount == 0 && again.rowCount == 0)
             }
         }
     }
@@ -57,7 +57,7 @@ struct DeviceOutboxTests {
                 let upload = OutboxUpload(familyID: home.id, items: try device.outbox.waitingItems(of: home.id))
                 let lost = try await device.client.upload(upload)
                 let summary = try await server.expectOnly { try await device.sync() }
-                #expect(summary.uploaded == 2 && summary.unapplied.isEmpty)
+                #expect(summary.uploadedCount == 2 && summary.unappliedResults.isEmpty)
                 #expect(try await device.client.upload(upload) == lost)
             }
         }

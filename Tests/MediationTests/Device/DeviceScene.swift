@@ -34,10 +34,10 @@ final class TestDevice {
         let session = DeviceSession(
             server: address, userID: person.id, displayName: person.name, familyID: family, role: person.role,
             accessToken: Secret(server.token(person)), refreshToken: Secret("none"))
-        try self.folder.session.save(session)
+        try self.folder.sessionFile.save(session)
         let clock = server.clock
         client = ServerClient(
-            session, keptIn: self.folder.session, over: try HTTPTransport(address), now: { clock.now() })
+            session, keptIn: self.folder.sessionFile, over: try HTTPTransport(address), now: { clock.now() })
     }
 
     @discardableResult
@@ -53,7 +53,7 @@ final class TestDevice {
         let clock = server.clock
         return HeuristicAIService(
             facts: CacheFacts(
-                cache, family: family, reported: try outbox.completedNags(in: family), now: { clock.now() }),
+                cache, family: family, outboxCompletions: try outbox.completedNags(in: family), now: { clock.now() }),
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
     }
 

@@ -30,7 +30,7 @@ struct DraftEndTests {
                 API.listConsents, ConsentListQuery(familyID: family.id), as: family.guardian)
             let consent = try #require(consents.items.first { $0.type == .aiMediation })
             try await server.call(
-                API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(revoked: true),
+                API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(isRevoked: true),
                 as: family.guardian)
         case .modeOff: try await prefer(["ai_mode": "off"])
         case .serverDisabled: try await prefer(["ai_server_enabled": false])

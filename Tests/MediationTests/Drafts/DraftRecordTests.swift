@@ -37,7 +37,7 @@ struct DraftRecordTests {
             #expect(draft.plan.map(\.action) == [.createNag, .notifyRecipient])
             #expect(draft.plan.allSatisfy { $0.userIDs == [nag.recipientID] } && draft.plan[0].dueAt == nag.dueAt)
             #expect(draft.writer == .rules && draft.editedAt == nil)
-            let key = try #require(TestServer.auditKeyring).masters[0].derivedKey(label: "content")
+            let key = try #require(TestServer.auditKeyring).masterKeys[0].derivedKey(label: "content")
             func hash(_ draft: DraftResponse) -> String { hexadecimal(hmacSHA256(draft.body.jsonBytes, key: key)) }
             #expect(draft.bodyHash == hash(draft))
             server.clock.advance(by: .minutes(1))

@@ -161,7 +161,7 @@ struct ExecutionRecordTests {
             _ = try await scene.tone()
             _ = try await scene.constrain(.block(reason: "no"), [("content", "contains", "bus")])
             _ = try await scene.expectRefusal(.blocked, 403) { try await scene.summarize(words) }
-            let key = try #require(TestServer.auditKeyring).masters[0].derivedKey(label: "content")
+            let key = try #require(TestServer.auditKeyring).masterKeys[0].derivedKey(label: "content")
             let hash = hexadecimal(hmacSHA256(Array(words.utf8), key: key))
             let records = try await scene.history(as: scene.home.child)
             for record in records {

@@ -144,7 +144,8 @@ struct ModelAnswerTests {
 
     @Test("when a model takes too long, the rules answer")
     func slow() async throws {
-        let limits = ModelLimits(connecting: .seconds(300), whole: .milliseconds(300), list: .seconds(300))
+        let limits = ModelLimits(
+            connectTimeout: .seconds(300), questionTimeout: .milliseconds(300), listTimeout: .seconds(300))
         try await ModelScene.run("slow", limits: limits) { scene in
             let report = try #require(try await scene.ai.tone(ModelScene.gateway).execution)
             #expect(report.usedFallback && ["latency_budget", "unavailable"].contains(report.fallbackReason))

@@ -244,7 +244,7 @@ struct AIKeyTests {
             #expect(try await stored().opened(old) == nil)
             try await Rewrapping.retire(databaseURL: url, keys: both)
             await #expect(throws: PostgresError.self) {
-                try await server.sql("UPDATE ai_keys SET master = \(old.masters[0].id)")
+                try await server.sql("UPDATE ai_keys SET master = \(old.masterKeys[0].id)")
             }
         }
     }

@@ -23,7 +23,7 @@ struct CancelNagsTests {
                 .onlyRow()["count"] as Int > 0
             {
                 let _: NoAnswer = try await ledger.write(context, in: family) { queries in
-                    let seq = try await Ledger.newestNumber(of: family, queries)
+                    let seq = try await Ledger.newestSequenceNumber(of: family, queries)
                     let act = Act(
                         kind: .nagsCancelled, basis: .nothingChanged(since: seq), actor: actor.pseudonym,
                         subject: person.pseudonym, stampedRows: NagStatements.cancelBatchSize,

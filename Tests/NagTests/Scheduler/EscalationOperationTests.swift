@@ -53,7 +53,7 @@ struct EscalationOperationTests {
             }
             #expect(Set(answers.map(\.currentPhase)) == [.overdueBoundedPushBack])
             #expect(try await server.steps(of: nag.id) == ["1", "2", "3"])
-            #expect(try await server.told(of: nag.id) == ["Cleo 3 push pending"])
+            #expect(try await server.escalationDeliveries(of: nag.id) == ["Cleo 3 push pending"])
             try await server.expectOnly { try await server.call(API.recomputeEscalation, path, as: family.guardian) }
             server.clock.set(to: nag.dueAt + .hours(24))
             let missed = try await server.call(API.recomputeEscalation, path, as: family.guardian)

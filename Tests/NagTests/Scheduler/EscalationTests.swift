@@ -45,7 +45,7 @@ struct EscalationTests {
                 }
             }
             let told = ["1", "2", "3", "4"].map { "Cleo \($0) push pending" }
-            #expect(try await server.told(of: nag.id) == told)
+            #expect(try await server.escalationDeliveries(of: nag.id) == told)
             let entries = try await server.audit(family.id).filter { $0.resource == nag.id.retyped() }.suffix(5)
             #expect(entries.allSatisfy { $0.actor == SystemActor.scheduler.retyped() })
             #expect(entries.last?.details["streak_delta"] == "-1" && entries.last?.details["points"] == "0")
@@ -82,7 +82,7 @@ struct EscalationTests {
                 try await rounds.run()
             }
             #expect(try await server.steps(of: nag.id) == ["1", "2", "3", "4"])
-            #expect(try await server.told(of: nag.id) == ["Cleo 4 push pending"])
+            #expect(try await server.escalationDeliveries(of: nag.id) == ["Cleo 4 push pending"])
         }
     }
 
@@ -255,7 +255,7 @@ struct EscalationTests {
             try await server.withScheduler { rounds in
                 server.clock.set(to: before.dueAt)
                 try await rounds.run()
-                #expect(try await server.told(of: before.id) == ["Gia 2 push pending"])
+                #expect(try await server.escalationDeliveries(of: before.id) == ["Gia 2 push pending"])
                 let consent = ConsentCreate(type: .smsOptIn)
                 _ = try await server.call(API.grantConsent, consent, as: family.guardian)
                 server.clock.set(to: before.dueAt + .hours(1))
@@ -264,10 +264,10 @@ struct EscalationTests {
                 try await rounds.run()
             }
             #expect(
-                try await server.told(of: before.id) == [
+                try await server.escalationDeliveries(of: before.id) == [
                     "Gia 2 push pending", "Gia 3 sms pending", "Pat 4 push pending",
                 ])
-            #expect(try await server.told(of: own.id).last == "Pat 4 push pending")
+            #expect(try await server.escalationDeliveries(of: own.id).last == "Pat 4 push pending")
         }
     }
 

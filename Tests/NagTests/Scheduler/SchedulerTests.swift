@@ -34,8 +34,8 @@ struct SchedulerTests {
             #expect(taken.filter { $0.nag == second.id }.map(\.name) == Self.phases)
             #expect(taken.filter { $0.nag == third.id }.isEmpty)
             #expect(taken.prefix(5).allSatisfy { $0.nag == first.id }, "who has waited longest is first")
-            #expect(try await server.told(of: first.id) == [])
-            #expect(try await server.told(of: second.id) == ["Pat 4 push pending"])
+            #expect(try await server.escalationDeliveries(of: first.id) == [])
+            #expect(try await server.escalationDeliveries(of: second.id) == ["Pat 4 push pending"])
         }
     }
 
@@ -168,10 +168,10 @@ struct SchedulerTests {
             let holder = try await TestDatabase(url: server.database.url)
             try await holder.run { _ = try await $0.query("SELECT pg_advisory_lock(7239410025)") }
             try await server.withScheduler { rounds in
-                try await rounds.round()
+                try await rounds.runRound()
                 #expect(rounds.status.current.dueSince == since)
                 try await server.sql("UPDATE nags SET next_step_at = 'infinity' WHERE id = \(nag.id)")
-                try await rounds.round()
+                try await rounds.runRound()
                 #expect(rounds.status.current.dueSince == server.clock.now())
             }
             await holder.close()
@@ -194,8 +194,8 @@ struct SchedulerTests {
             let other = try await server.nag(from: family.stranger, to: family.stranger)
             server.clock.set(to: nag.dueAt)
             let attempts = try await server.withScheduler { rounds in
-                try await rounds.round()
-                try await rounds.round()
+                try await rounds.runRound()
+                try await rounds.runRound()
                 return rounds.status.attempts.value
             }
             #expect(try await server.steps(of: other.id) == ["1", "2"], "the second round is for those behind")
@@ -297,7 +297,7 @@ struct SchedulerTests {
                 isCurrent = try await server.call(API.checkReadiness).scheduler == "current"
             }
             #expect(try await server.steps(of: nag.id) == ["1"])
-            #expect(try await server.told(of: nag.id) == ["Cleo 1 push pending"])
+            #expect(try await server.escalationDeliveries(of: nag.id) == ["Cleo 1 push pending"])
             #expect(try await server.call(API.checkReadiness).scheduler == "current")
             let metrics = try await server.metrics().text
             #expect(metrics.contains("nagz_scheduler_late 0\n") && metrics.contains("nagz_scheduler_lag_seconds 0.0\n"))

@@ -269,7 +269,7 @@ struct ReminderTests {
                     }
                 ) { try await $0.run() }
                 #expect(try await scene.provider.received().count == messages)
-                let claimed = try await scene.worker.round()
+                let claimed = try await scene.worker.runRound()
                 #expect(claimed == 0)
                 scene.server.clock.advance(by: ChannelSender.lease)
             }
@@ -285,7 +285,7 @@ struct ReminderTests {
     func fencing() async throws {
         try await Self.run("fail422-held") { scene in
             scene.server.clock.set(to: scene.nag.dueAt + .minutes(15))
-            try await scene.worker.round()
+            try await scene.worker.runRound()
             scene.server.clock.advance(by: ChannelSender.lease)
             try await scene.server.withWorker(scene.provider.options()) { other in
                 try await other.run()

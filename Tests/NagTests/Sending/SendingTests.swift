@@ -89,7 +89,7 @@ struct SendingTests {
                     #expect(try await provider.received().count == messages)
                     // Until the lease ends nobody else takes it.
                     try await server.withWorker(provider.options()) { worker in
-                        let claimed = try await worker.round()
+                        let claimed = try await worker.runRound()
                         #expect(claimed == 0)
                     }
                     server.clock.advance(by: ChannelSender.lease)
@@ -110,7 +110,7 @@ struct SendingTests {
                 let family = try await server.family()
                 try await server.deliveries(1, to: family.child)
                 try await server.withWorker(provider.options("fail503-held")) { late in
-                    try await late.round()
+                    try await late.runRound()
                     server.clock.advance(by: ChannelSender.lease)
                     try await server.withWorker(provider.options()) { try await $0.run() }
                     _ = try await provider.content(of: "/release")

@@ -65,7 +65,7 @@ struct WebPushTests {
             try decoded("BTBZMqHH6r4Tts7J_aSIgg")
         )
         let keys = try #require(WebPushKeys(p256dh: point, auth: auth))
-        let body = WebPushEncryption.body(
+        let body = WebPushEncryption.encryptedBody(
             Array("When I grow up, I want to be a watermelon".utf8) + [2], for: keys,
             privateKey: try decoded("yfWPiYE-n46HLnH0KqZOF1fJJU3MYrct3AELtAQ-oRw"),
             salt: try decoded("DGv6ra1nlYgDCS1FRnbzlw"))
@@ -116,9 +116,9 @@ struct WebPushTests {
         let pair = try #require(P256.agreement(of: [UInt8](repeating: 7, count: 32), with: Self.base))
         let keys = try #require(WebPushKeys(p256dh: pair.publicKey, auth: [UInt8](repeating: 1, count: 16)))
         func body(_ count: Int) -> [UInt8]? {
-            WebPushEncryption.body([UInt8](repeating: 65, count: count), for: keys, padding: 1_024, random)
+            WebPushEncryption.encryptedBody([UInt8](repeating: 65, count: count), for: keys, padding: 1_024, random)
         }
-        #expect(WebPushEncryption.longestText == 3_993)
+        #expect(WebPushEncryption.maxTextLength == 3_993)
         for (count, size) in [(0, 103), (1, 1_127), (1_024, 1_127), (1_025, 2_151), (3_993, 4_096)] {
             #expect(body(count)?.count == size)
         }
@@ -187,7 +187,7 @@ struct WebPushTests {
             var options = options
             options.webPush?.timeout = .seconds(1)
             try await server.withWorker(options) { worker in
-                #expect(try await worker.round() == 7)
+                #expect(try await worker.runRound() == 7)
                 while worker.counts()[0] == 0 { await Task.yield() }
                 #expect(worker.counts() == [1, 0, 0, 0, 0])
                 try await worker.drain()

@@ -47,7 +47,7 @@ struct WebhookDocumentTests {
     func mails(mail: AccountMail) throws {
         let schema = try #require(TestServer.document.webhookSchema("accountMail"))
         let body = mail.webhookBody(
-            DeliveryID(high: 1, low: 2), from: "nagz@example.org", to: "ada@example.org", link: nil)
+            DeliveryID(high: 1, low: 2), from: "nagz@example.org", to: "ada@example.org", publicURL: nil)
         #expect(TestServer.document.check(try JSONValue(parsing: body), schema: schema) == [])
     }
 
@@ -58,7 +58,7 @@ struct WebhookDocumentTests {
         let schema = try #require(TestServer.document.webhookSchema("phoneCode"))
         let message = PhoneCodeMessage(
             id: DeliveryID(high: 1, low: 2), phone: try PhoneNumber(wireText: "+4930123456"), code: "012345",
-            server: server)
+            serverName: server)
         let body = try JSONValue(parsing: message.webhookBody)
         #expect(TestServer.document.check(body, schema: schema) == [])
         #expect(

@@ -111,7 +111,7 @@ struct ConnectionTests {
                 }
             }
             try await server.accept(sent, as: other)
-            try await server.round()
+            try await server.runRound()
             for person in [one, other] {
                 let page = try await server.call(
                     API.listAuditEvents, AuditQuery(conditions: .init(familyID: chain)), as: person)

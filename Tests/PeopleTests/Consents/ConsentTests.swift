@@ -234,7 +234,7 @@ extension MatrixRow {
             (NoParameters(), ConsentCreate(familyID: $0.family.id, type: .childAccountCreation))
         },
         MatrixRow(API.updateConsent, "a guardian's", allowed: .guardians) {
-            (ConsentPath(consentID: $0.consent), ConsentUpdate(revoked: true))
+            (ConsentPath(consentID: $0.consent), ConsentUpdate(isRevoked: true))
         },
     ]
 }

@@ -238,7 +238,8 @@ struct TimeZoneTests {
             try await scene.prefer(#"{"timezone": "Asia/Tokyo"}"#, home.participant)
             func facts() async throws -> FamilyFacts? {
                 try await server.call(
-                    API.syncEvents, SyncQuery(familyID: home.id, cursor: "start", facts: true), as: home.guardian
+                    API.syncEvents, SyncQuery(familyID: home.id, cursor: "start", includesFacts: true),
+                    as: home.guardian
                 ).facts
             }
             func zone(_ person: TestPerson) async throws -> JSONValue? {

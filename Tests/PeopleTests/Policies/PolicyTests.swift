@@ -264,7 +264,7 @@ struct PolicyTests {
                             "family_id": .string(family.id.description), "category": "chores",
                             "recipient_id": .string(family.child.id.description), "done_definition": "ack_only",
                             "due_at": .string(due.rfc3339),
-                        ], headers: TestServer.named
+                        ], headers: TestServer.newIdempotencyHeader
                     ).status
                 }
                 #expect(try await nag(server) == 201)

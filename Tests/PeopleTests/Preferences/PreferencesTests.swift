@@ -242,7 +242,7 @@ struct PreferencesTests {
                 server, family, family.child, ["quiet_hours_enabled": true, "quiet_hours_start": "20:00", "other": 1])
             let members = try await server.database.rows(
                 """
-                SELECT m.user_id, \(PreferenceStatements.stored(of: "m.user_id", in: "m.family_id")) AS prefs
+                SELECT m.user_id, \(PreferenceStatements.preferences(of: "m.user_id", in: "m.family_id")) AS prefs
                 FROM memberships m
                 WHERE m.family_id = \(family.id) AND m.user_id IN (\(family.child.id), \(family.guardian.id))
                 """

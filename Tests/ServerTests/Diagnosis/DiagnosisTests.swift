@@ -91,7 +91,7 @@ struct DiagnosisTests {
                     clock: server.clock)
                 #expect(await check.run().map(\.status) == [.warning, .warning], "before the first start")
                 _ = try await AttackScene(server)
-                try await server.round(file: file)
+                try await server.runRound(file: file)
                 var results = await check.run()
                 #expect(results.map(\.status) == [.ok, .ok] && results[1].text.contains("12 entries"), "\(results)")
                 #expect(await check.runAfterRestore().map(\.status) == [.ok, .ok])
@@ -100,7 +100,7 @@ struct DiagnosisTests {
                 #expect(
                     results.map(\.status) == [.ok, .warning] && results[1].text.contains("20 min old"), "\(results)")
 
-                try await Forger(server: server).disarm()
+                try await Forger(server: server).disableTriggers()
                 for statement in ["audit_leaf WHERE position >= 6", "audit_checkpoint WHERE size > 6"] {
                     try await server.sql(SQL(unsafeSQL: "DELETE FROM \(statement)"))
                 }

@@ -96,7 +96,7 @@ struct RestoreCheckTests {
             try await TestServer.run(on: url, configure: { $0.runsSequencer = false }, isOfActs: false) { server in
                 let scene = try await AttackScene(server)
                 _ = try await server.nag(from: scene.family.guardian, to: scene.family.child, in: scene.family.id)
-                try await server.round()
+                try await server.runRound()
             }
             try await FeedEpoch.begin(databaseURL: TestLogin.owner.url(url))
         }
@@ -183,6 +183,6 @@ struct RestoreCheckTests {
             ALTER TABLE t DROP CONSTRAINT t_x_fkey;
             """
         let made = MigratedObjects([try #require(Migrator.Migration(fileName: "0001_a.sql", sql: script))])
-        #expect(made.indexes == ["b"] && made.foreignKeys == 1)
+        #expect(made.indexes == ["b"] && made.foreignKeyCount == 1)
     }
 }

@@ -257,7 +257,9 @@ struct FeedGateTests {
 /// Who may do what in the group `sync`.
 extension MatrixRow {
     static let sync: [MatrixRow] = [
-        MatrixRow(API.syncEvents, allowed: .members) { (SyncQuery(familyID: $0.family.id, facts: true), NoBody()) },
+        MatrixRow(API.syncEvents, allowed: .members) {
+            (SyncQuery(familyID: $0.family.id, includesFacts: true), NoBody())
+        },
         MatrixRow(API.uploadEvents, allowed: .members) { scene in
             let item = OutboxItem(
                 clientID: InputID(high: 7, low: 7), nagID: scene.nag, act: .status(.completed, note: nil),

@@ -41,7 +41,7 @@ struct FeedPointsTests {
     private func seen(by person: TestPerson, _ scene: Scene, _ server: TestServer) async throws -> Set<UserID> {
         let legacy = try await server.call(API.syncEvents, SyncQuery(familyID: scene.home.id), as: person)
         let exact = try await server.call(
-            API.syncEvents, SyncQuery(familyID: scene.home.id, cursor: "start", facts: true), as: person)
+            API.syncEvents, SyncQuery(familyID: scene.home.id, cursor: "start", includesFacts: true), as: person)
         #expect(legacy.gamificationEvents == exact.gamificationEvents)
         return Set(legacy.gamificationEvents.map(\.userID))
     }
@@ -194,7 +194,7 @@ struct FeedPointsTests {
     func numbers() {
         let second: Int64 = 1_773_154_800
         func number(_ kinds: Int64, since: Int64) -> Int64 {
-            GrantedPosition(second: second, visibility: FeedVisibility(rawValue: kinds + since * 8)).number
+            GrantedPosition(second: second, visibility: FeedVisibility(rawValue: kinds + since * 8)).storedNumber
         }
         #expect(number(7, since: 0) == second * 8 + 7)
         let numbers = [number(7, since: 1), number(7, since: 2), number(6, since: 2), number(7, since: 4_194_303)]

@@ -89,7 +89,7 @@ struct FeedVisibilityTests {
             ) { try $0["id"] }[0]
             server.clock.advance(by: .seconds(3))
             try await server.call(
-                API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(revoked: true), as: home.guardian)
+                API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(isRevoked: true), as: home.guardian)
             for person in home.members {
                 let answer = try await everything(server, home, person)
                 #expect(kept(answer) == 0 && !answer.nags.isEmpty, "\(person.name)")

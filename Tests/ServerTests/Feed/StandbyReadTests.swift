@@ -41,7 +41,7 @@ struct StandbyReadTests {
             #expect(answer.hasMore, "a page is cut off")
             let starts: [(SyncQuery, TestPerson)] =
                 [home.guardian, home.participant, home.child].flatMap { person in
-                    [true, false].map { (SyncQuery(familyID: home.id, facts: $0), person) }
+                    [true, false].map { (SyncQuery(familyID: home.id, includesFacts: $0), person) }
                 } + [
                     (SyncQuery(familyID: home.id, since: answer.serverTime.flooredToSecond), home.guardian),
                     (SyncQuery(familyID: home.id, since: answer.serverTime - .days(1)), home.guardian),
@@ -56,7 +56,7 @@ struct StandbyReadTests {
                         try await database.query(
                             SyncStatements.page(
                                 home.id, for: caller, sessionCheck: check, from: request.start, request.size,
-                                withEntities: withEntities, withFacts: query.facts))
+                                withEntities: withEntities, withFacts: query.includesFacts))
                     }
                     let rest = try await page(false)
                     let gate = try FeedGate(rest)

@@ -45,7 +45,7 @@ struct RealtimeEventTests {
             let loop = try EventLoop(name: "test-listener")
             try loop.start()
             let url = server.database.url
-            let listener = try await loop.task { poller in
+            let listener = try await loop.runTask { poller in
                 let listener = NotificationListener(
                     try ConnectionOptions(url: url), listen: RealtimeStatements.listen, poller: poller,
                     onListening: { heard.yield("listening") }, onNotification: { heard.yield($0) })
@@ -64,7 +64,7 @@ struct RealtimeEventTests {
                 }
             }
             while let payload = await received.next(), !payload.contains(other.id.description) {}
-            try await loop.task { _ in listener.value.stop() }
+            try await loop.runTask { _ in listener.value.stop() }
             loop.stop()
         }
     }

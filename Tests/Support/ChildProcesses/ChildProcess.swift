@@ -1,10 +1,10 @@
 import Foundation
 import Glibc
 
-/// A program started by a test, with pipes for its streams and the usual signals.
+/// A program that a test has started, with pipes for its streams, and with no blocked signals.
 ///
-/// Foundation's `Process` reads past the end of its list of open descriptors when there are more than a thousand, as
-/// there may be beside other tests.
+/// Foundation's `Process` is not used, because it reads past the end of its list of open descriptors if there are more
+/// than a thousand. Tests that run at the same time may open as many.
 public final class ChildProcess {
     public let identifier: pid_t
     public let input: FileHandle
@@ -12,7 +12,7 @@ public final class ChildProcess {
     public let errors: FileHandle
     private var waitStatus: Int32?
 
-    /// The program could not be started.
+    /// The error if the program could not be started.
     public struct NotStarted: Error, CustomStringConvertible {
         public let description: String
 
@@ -20,14 +20,14 @@ public final class ChildProcess {
     }
 
     /// - Parameters:
-    ///   - folder: where it runs.
-    ///   - environment: nil for that of the tests.
-    ///   - hasErrorPipe: false if what it writes to its third stream is the tests' own output.
+    ///   - folder: the working folder of the program.
+    ///   - environment: the program's environment; nil for that of the tests.
+    ///   - hasErrorPipe: false if the program's standard error is that of the tests.
     public init(
         _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String]? = nil,
         hasErrorPipe: Bool = true
     ) throws {
-        // No other child may start between the making of a pipe and its mark.
+        // No other child may start between the creation of a pipe and the setting of its close-on-exec flag.
         Self.starting.lock()
         defer { Self.starting.unlock() }
         let (input, output, errors) = (try Streams(), try Streams(), try Streams())
@@ -72,8 +72,8 @@ public final class ChildProcess {
         )
     }
 
-    /// What nobody has waited for is waited for here: the Testing library, which waits for any child of its own, would
-    /// never see one behind it.
+    /// Waits on a thread for a child for which nobody has waited. Once ended, it would hide later children from the
+    /// Testing library, which waits for any child.
     deinit {
         guard isRunning else { return }
         let identifier = identifier
@@ -85,7 +85,8 @@ public final class ChildProcess {
 
     private static let starting = NSLock()
 
-    /// A pipe that no other child inherits: else the reader of a child that has ended would wait for that one too.
+    /// A pipe that no other child inherits. Otherwise the reader of an ended child's output would wait for the other
+    /// child too.
     private struct Streams {
         let reading: Int32
         let writing: Int32
@@ -100,12 +101,12 @@ public final class ChildProcess {
         }
     }
 
-    /// The texts in C's form, and the null that ends the list.
+    /// Returns the texts as C strings, with the null pointer that ends the list.
     private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         texts.map { strdup($0) } + [nil]
     }
 
-    /// Whether it has not ended yet.
+    /// Whether the program has not ended yet.
     public var isRunning: Bool {
         if waitStatus == nil {
             var status: Int32 = 0
@@ -114,12 +115,12 @@ public final class ChildProcess {
         return waitStatus == nil
     }
 
-    /// Sends a signal, unless it has ended.
+    /// Sends a signal to the program, unless it has ended.
     public func send(_ signal: Int32) {
         if isRunning { kill(identifier, signal) }
     }
 
-    /// Waits for its end: its exit code, or nil when a signal ended it.
+    /// Waits for the end of the program, and returns its exit code; nil if a signal ended it.
     @discardableResult
     public func wait() -> Int32? {
         var status = waitStatus ?? 0
@@ -130,7 +131,7 @@ public final class ChildProcess {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
     }
 
-    /// All that it writes to one of its streams, until its end.
+    /// Reads one of the program's streams until its end, and returns the text.
     public static func text(_ stream: FileHandle) -> String {
         String(decoding: stream.readDataToEndOfFile(), as: UTF8.self)
     }

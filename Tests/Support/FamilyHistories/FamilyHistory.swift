@@ -1,7 +1,8 @@
 import Domain
 import SeededNumbers
 
-/// A random history of a family, as the server stores it; the source of both sides' facts.
+/// A random history of a family, as the server stores it. Tests compute from it the facts of the server and of the
+/// device.
 public struct FamilyHistory: Sendable {
     /// A current or former member of the family.
     public struct Member: Sendable {
@@ -33,7 +34,7 @@ public struct FamilyHistory: Sendable {
         public var dueAt: Timestamp
         public var createdAt: Timestamp
         public var closedAt: Timestamp?
-        /// When its due time was last moved; its creation if it never was.
+        /// The time of the last change of the due time; the time of the creation if it never changed.
         public var cycleStartedAt: Timestamp
     }
 
@@ -94,12 +95,12 @@ extension FamilyHistory {
         "Pacific/Auckland",
     ]
 
-    /// Moments that histories are built around: clock changes and an ordinary one.
+    /// The times, in seconds since 1970, near which histories end: clock changes, and an ordinary one.
     private static let anchors: [Int64] = [
         1_772_953_200, 1_774_746_000, 1_793_512_800, 1_793_491_200, 1_775_314_800, 1_767_225_600, 1_780_000_000,
     ]
 
-    /// A history with up to `nagCount` nags for these people.
+    /// Returns a random history with at most `nagCount` nags for these people.
     public static func random(
         seed: UInt64, family: FamilyID, members: [Member], nagCount: Int, endingAt now: Timestamp? = nil
     ) -> FamilyHistory {
@@ -211,7 +212,7 @@ extension FamilyHistory {
             ))
     }
 
-    /// Adds one more miss of a nag, for tests in which the two sides must differ.
+    /// Adds one more miss of a nag, for tests in which the facts of server and device must differ.
     public mutating func addMiss(of nag: Nag, _ id: EventID, at moment: Timestamp) {
         events.append(
             Event(

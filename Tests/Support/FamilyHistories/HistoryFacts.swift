@@ -4,7 +4,8 @@ import NagzAI
 import TimeZones
 
 extension FamilyHistory: FactSource {
-    /// The facts by their definitions, over the whole history: the expected results of the server's statements.
+    /// Returns the facts about a nag by their definitions, from the whole history: the expected result of the server's
+    /// statements.
     public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
         guard let nag = nags.first(where: { $0.id == nagID }), let member = member(nag.recipient) else {
             throw Unknown()
@@ -159,7 +160,7 @@ extension FamilyHistory {
                     timeZone: member.timeZone ?? timeZone, quietHours: member.quietHours,
                     pushBackMode: member.pushBackMode, tone: member.tone, allowsOnDevice: true,
                     streak: streak(of: member.id),
-                    resolved: NagCategory.allCases.compactMap { category in
+                    resolvedNags: NagCategory.allCases.compactMap { category in
                         let nags = nags.filter { $0.recipient == member.id && $0.category == category && $0.isResolved }
                         if nags.isEmpty { return nil }
                         return ResolvedNags(

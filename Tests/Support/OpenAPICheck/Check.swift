@@ -11,9 +11,9 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
 
 /// How strictly an object must match its schema.
 public enum Strictness: Sendable {
-    /// For responses: every described property is present, and no other.
+    /// The strictness of responses: every described property must be present, and no other.
     case exact
-    /// As in JSON Schema: required properties are present, others are free.
+    /// The strictness of JSON Schema: required properties must be present, and others may be.
     case schema
 }
 
@@ -139,7 +139,8 @@ private func isDateTime(_ text: String) -> Bool {
     return matches(bytes.prefix(19), "dddd-dd-ddTdd:dd:dd") || matches(bytes.prefix(19), "dddd-dd-ddtdd:dd:dd")
 }
 
-/// Whether the bytes are as the pattern says: `h` is a hexadecimal digit, `d` a decimal one, all else is itself.
+/// Returns whether the bytes match the pattern: `h` is a hexadecimal digit, `d` a decimal one, and every other
+/// character is itself.
 private func matches(_ bytes: some Collection<UInt8>, _ pattern: String) -> Bool {
     bytes.elementsEqual(pattern.utf8) { byte, wanted in
         let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -41,8 +41,8 @@ public struct OpenAPIDocument: Sendable {
         }
     }
 
-    /// The descriptions inside of component schemas, by their place: of properties and of what these consist of. It is
-    /// empty for a property without one; one that is a component has that one's.
+    /// The descriptions of the properties in component schemas, and of their parts, by their place. A description is
+    /// empty if there is none. A property that refers to a component has the component's description.
     public var propertyDescriptions: [String: String] {
         var descriptions: [String: String] = [:]
         for schema in root["components"]?["schemas"]?.objectValue?.members ?? [] {
@@ -72,7 +72,7 @@ public struct OpenAPIDocument: Sendable {
         }
     }
 
-    /// The operations as they stand in the document.
+    /// The operations, in the order of the document.
     private var described: [JSONValue] {
         (root["paths"]?.objectValue?.members ?? []).flatMap { $0.value.objectValue?.members.map(\.value) ?? [] }
     }

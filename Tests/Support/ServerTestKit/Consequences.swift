@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// One entry of the audit log as tests look at it.
+/// An entry of the audit log with its unsealed body, for tests.
 struct AuditLine: Sendable, Hashable {
     var family: FamilyID
     var n: Int
@@ -15,18 +15,18 @@ struct AuditLine: Sendable, Hashable {
     var actor: Pseudonym
     var subject: Pseudonym?
     var resource: ResourceID?
-    /// Empty where the body was erased.
+    /// The members of the body; empty if the body was erased.
     var details: [String: String]
 }
 
-/// One row of the family feed: which kind of row, and its type.
+/// A row of a family's feed.
 struct FeedRow: Sendable, Hashable {
     enum Entity: String, Sendable {
         case nag, event, mediation, score
     }
 
     var entity: Entity
-    /// A nag's status; the type of anything else.
+    /// The status of a nag; the type of any other row.
     var type: String
     var id: EventID
     var seq: Int
@@ -34,17 +34,19 @@ struct FeedRow: Sendable, Hashable {
 }
 
 extension Row {
-    /// A body as it was before it was sealed, of a row with `commit`, `body`, `key_id` and `wrapped`.
+    /// Returns the unsealed body of a row with `commit`, `body`, `key_id` and `wrapped`; nil without a body or without
+    /// its key.
     func unsealedBody() throws -> [UInt8]? {
         guard let body: [UInt8] = try self["body"] else { return nil }
         guard let id: Pseudonym = try self["key_id"] else { return body }
         guard let wrapped: [UInt8] = try self["wrapped"] else { return nil }
-        return TestServer.auditKeyring?.masters[0].unwrap(wrapped, id: id)?.open(body, commitment: try self["commit"])
+        return TestServer.auditKeyring?.masterKeys[0].unwrap(wrapped, id: id)?
+            .open(body, commitment: try self["commit"])
     }
 }
 
 extension TestServer {
-    /// A family's audit log, oldest first.
+    /// Returns a family's audit log, oldest entry first.
     func audit(_ family: FamilyID) async throws -> [AuditLine] {
         try await database.rows(
             """
@@ -62,7 +64,8 @@ extension TestServer {
         }
     }
 
-    /// What a family's feed holds, in its order. A nag is one row, stamped by its latest change.
+    /// Returns the rows of a family's feed in its order. A nag is one row, with the number and time of its latest
+    /// change.
     func feed(_ family: FamilyID) async throws -> [FeedRow] {
         try await database.rows(
             """
@@ -88,7 +91,7 @@ extension TestServer {
     /// - Parameters:
     ///   - audit: kinds of entries, in any order.
     ///   - events: types of nag events; `scores` of gamification events, `mediations` prompt types of AI events.
-    ///   - stamped: how many nags are made or changed; nil does not look.
+    ///   - stamped: the number of nags that are created or changed; nil if it is not checked.
     @discardableResult
     func expectOnly<Value>(
         audit: [String] = [], events: [String] = [], scores: [String] = [], mediations: [String] = [],
@@ -123,7 +126,7 @@ extension TestServer {
         }
     }
 
-    /// A digest of each table, without those that count and remember requests.
+    /// Returns a digest of each table, except for those that requests and the sequencer change without an act.
     func digests() async throws -> [String] {
         let names: [String] = try await database.rows(
             """
@@ -133,7 +136,7 @@ extension TestServer {
             """
         ) { try $0["name"] }
         let parts = names.map { name in
-            // The sequencer notes there that it is done with a family, whenever that is.
+            // The sequencer may change this column of a family at any time.
             let row = name == "family_clock" ? "(to_jsonb(t) - 'awaits_sequencing')::text" : "t::text"
             return SQL(
                 unsafeSQL: "SELECT '\(name) ' || coalesce(md5(string_agg(\(row), ' ' ORDER BY \(row))), '') AS digest"

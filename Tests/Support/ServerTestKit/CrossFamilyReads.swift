@@ -4,13 +4,16 @@ import SQL
 
 @testable import Server
 
-/// The second wall between families: the plan of a statement shows which rows it reads, whatever its text looks like.
+/// A check that statements read the rows of one family. It uses their plans, which show the rows that they read
+/// whatever the text looks like.
 ///
 /// A scan of a table with `family_id` is *limited* if the plan compares that column, or a key of one person or one row,
-/// with a value, or with a column of a scan that is limited. What reads rows of every family is named here with a reason.
-/// Row-level security would ask the same of each row while the server runs: THREATS.md says what that costs.
+/// with a value, or with a column of a scan that is limited. Statements that read rows of every family are named here
+/// with a reason. Row-level security would check the same for each row while the server runs: THREATS.md says what that
+/// costs.
 enum CrossFamilyReads {
-    /// Keys beside `family_id`: of a person, or random and known to one.
+    /// The columns besides `family_id` that limit a scan, by table: keys of a person, or random keys that one person
+    /// knows.
     private static let keys = [
         "abuse_reports": ["id", "reporter_id"],
         "ai_confirmations": ["digest"],
@@ -26,10 +29,10 @@ enum CrossFamilyReads {
         "relationships": ["party_a"],
     ]
 
-    /// Tables with the log of all families, without anybody's words.
+    /// Tables of the log of all families. They have no texts of people.
     private static let log: Set = ["audit_entry", "audit_leaf", "audit_prune", "family_clock"]
 
-    /// A table, a part of the statements that read its rows of every family, and why they do.
+    /// A table, a part of the text of a statement that reads its rows of every family, and the reason.
     private static let reasons: [(table: String, part: String, reason: String)] = [
         ("nags", "AND n.connection_id IS NOT NULL", "a nag of a connection is in no family, and found by its id"),
         ("nags", "next_step_at <= ", "the scheduler looks for what is due next"),
@@ -47,7 +50,7 @@ enum CrossFamilyReads {
         ("audit_findings", "count(*) AS count FROM audit_findings", "everybody is told that there are some"),
     ]
 
-    /// The scans of these statements that are not limited, and have no reason.
+    /// Returns a message for each scan of these statements that is not limited, and has no reason.
     static func faults(of statements: [SQL]) async throws -> [String] {
         guard !statements.isEmpty else { return [] }
         return try await TestCluster.shared.planningDatabase().run { database in
@@ -80,14 +83,14 @@ enum CrossFamilyReads {
         return faults
     }
 
-    /// Whether it has a plan, unlike `BEGIN` and `LISTEN`.
+    /// Returns whether the statement has a plan, unlike `BEGIN` and `LISTEN`.
     private static func isPlanned(_ statement: SQL) -> Bool {
         let text = statement.text.drop(while: \.isWhitespace)
         return ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"].contains { text.hasPrefix($0) }
     }
 }
 
-/// What a plan reads, and the conditions in it.
+/// The scans of a plan, and its conditions.
 private struct Plan {
     private static let conditions = [
         "Index Cond", "Recheck Cond", "TID Cond", "Filter", "Join Filter", "Hash Cond", "Merge Cond",
@@ -108,14 +111,14 @@ private struct Plan {
         {
             scans.append((table, alias))
         }
-        // What several bitmaps are joined by, only the scan above them tells.
+        // Several bitmaps may be combined by OR. Only the scan above them has the whole condition.
         if json["Node Type"] != "Bitmap Index Scan" {
             conditions += Self.conditions.compactMap { json[$0]?.stringValue }
         }
         for name in ["Plan", "Plans"] { if let inner = json[name] { visit(inner) } }
     }
 
-    /// Those of the tables of which the plan has a scan that is not limited.
+    /// Returns those of the tables that a scan of the plan reads without a limit.
     func unlimitedTables(of tables: Set<String>, keys: (_ table: String) -> [String]) -> [String] {
         var pending = scans.filter { tables.contains($0.table) }
         while let next = pending.firstIndex(where: { scan in
@@ -125,7 +128,7 @@ private struct Plan {
         return pending.map(\.table)
     }
 
-    /// Whether the condition compares one of these columns with something else than a column of a pending scan.
+    /// Returns whether the condition compares one of these columns with anything but a column of a pending scan.
     private static func limits(_ condition: Substring, _ columns: [String], _ pending: [String]) -> Bool {
         let condition = withoutParentheses(condition)
         let alternatives = parts(of: condition, between: " OR ")
@@ -145,7 +148,7 @@ private struct Plan {
         return text
     }
 
-    /// Where the parenthesis ends that the text begins with.
+    /// Returns the index of the parenthesis that closes the first one of the text.
     private static func closing(of text: Substring) -> Substring.Index? {
         var depth = 0
         return text.indices.first { index in

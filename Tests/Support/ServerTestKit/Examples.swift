@@ -3,10 +3,10 @@ import JSON
 import Synchronization
 import Testing
 
-/// The requests and responses in `openapi/examples.json`, which the served document has as examples: what a test has sent
-/// and this server has answered.
+/// The requests of tests and the server's responses in `openapi/examples.json`. They are the examples of the document
+/// that the server shows.
 ///
-/// Tests hold the server to them. When they change, they are recorded again:
+/// Tests compare the server's responses with them. This command records them again after a change:
 ///
 ///     NAGZ_RECORD_EXAMPLES=yes swift test --filter 'MatrixTests|ExampleTests'
 enum Examples {
@@ -14,7 +14,7 @@ enum Examples {
     private static let isRecording = ProcessInfo.processInfo.environment["NAGZ_RECORD_EXAMPLES"] != nil
     private static let exchanges = Mutex<[String: JSONValue]>([:])
 
-    /// By the names of the operations.
+    /// The examples in the file, by the names of their operations.
     static let recorded: JSONObject = {
         guard let bytes = try? Data(contentsOf: file) else { return [:] }
         return (try? JSONValue(parsing: [UInt8](bytes).span))?.objectValue ?? [:]
@@ -25,7 +25,7 @@ enum Examples {
         _ operation: String, request: [UInt8], _ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         var exchange: JSONObject = [:]
-        // A picture is no JSON.
+        // A request with a picture is not JSON, so it is not in the example.
         exchange["request"] = request.isEmpty ? nil : try? JSONValue(parsing: request)
         exchange["response"] = reply.json
         guard !exchange.isEmpty else { return }
@@ -39,7 +39,7 @@ enum Examples {
             sourceLocation: sourceLocation)
     }
 
-    /// Writes a line for each operation, so that a change is easy to read.
+    /// Adds the example, and writes the file with one line for each operation, so that a change is easy to read.
     private static func record(_ exchange: JSONValue, of operation: String) throws {
         try exchanges.withLock { exchanges in
             exchanges[operation] = exchange
@@ -52,7 +52,7 @@ enum Examples {
 }
 
 extension JSONValue {
-    /// With two elements of each list, and the beginnings of long texts.
+    /// The value with at most two elements of each list, and with the first 80 characters of long texts.
     fileprivate var shortened: JSONValue {
         switch self {
         case .array(let elements): .array(elements.prefix(2).map(\.shortened))
@@ -63,7 +63,8 @@ extension JSONValue {
         }
     }
 
-    /// Whether both have the same members of the same kinds. Null is like everything, and so is an empty list.
+    /// Returns whether both values have the same members with values of the same kinds. Null matches everything, and an
+    /// empty list matches every list.
     fileprivate func isLike(_ other: JSONValue) -> Bool {
         switch (self, other) {
         case (.null, _), (_, .null): return true

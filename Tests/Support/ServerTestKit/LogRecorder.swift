@@ -11,9 +11,9 @@ import Testing
 
 @testable import Server
 
-/// The server's log, caught in a pair of sockets.
+/// Records the server's log through a pair of sockets.
 final class LogRecorder: Sendable {
-    /// Where the server writes.
+    /// The descriptor to which the server writes its log.
     let descriptor: Int32
     private let text = Mutex<[UInt8]>([])
     private let isDone = DispatchSemaphore(value: 0)
@@ -33,12 +33,12 @@ final class LogRecorder: Sendable {
         }
     }
 
-    /// What was written so far, line by line. The log has a thread of its own: a line may come a little after its cause.
+    /// The lines that were received so far. The log has its own thread, so a line may arrive a little after its cause.
     var lines: [String] {
         text.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
     }
 
-    /// Closes them, once the server writes no more, and returns all of it.
+    /// Closes the sockets, and returns all lines. Call it after the server has ended.
     func close() -> [String] {
         Foundation.close(descriptor)
         isDone.wait()
@@ -47,7 +47,7 @@ final class LogRecorder: Sendable {
 }
 
 extension TestServer {
-    /// The log's lines, once they are as expected; the log has a thread of its own.
+    /// Returns the log's lines after a wait of at most two seconds until they are as expected.
     func logged(_ isEnough: ([String]) -> Bool) async throws -> [String] {
         for _ in 0..<200 where !isEnough(log.lines) { try await Task.sleep(for: .milliseconds(10)) }
         return log.lines

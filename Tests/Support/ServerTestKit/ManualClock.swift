@@ -3,7 +3,7 @@ import SeededNumbers
 import Server
 import Synchronization
 
-/// A clock that stands still until a test moves it.
+/// A clock that changes only when a test sets it.
 final class ManualClock: WallClock {
     /// Tuesday, 10 March 2026, 11:00 in New York: two days after the clocks went forward there.
     static let start = Timestamp(seconds: 1_773_154_800)
@@ -15,7 +15,7 @@ final class ManualClock: WallClock {
     func advance(by span: Timestamp.Span) { moment.withLock { $0 = $0 + span } }
 }
 
-/// Random bytes that are the same in every run, in the order they are asked for.
+/// A source of random bytes that are the same in every run, if they are requested in the same order.
 final class SeededRandomness: Randomness {
     private let numbers = Mutex(SeededNumbers(seed: 0x6e61_677a))
 

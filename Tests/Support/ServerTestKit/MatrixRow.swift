@@ -8,21 +8,21 @@ import Testing
 
 @testable import Server
 
-/// Who asks, as the role matrix tells people apart. Everybody but the administrator is a member of the family.
+/// A requester of the role matrix. All but the administrator are members of the family.
 enum MatrixRequester: String, CaseIterable, Sendable {
     case guardian
     case coGuardian = "co-guardian"
-    /// A participant who made the scene's nag.
+    /// The participant who created the scene's nag.
     case creator
-    /// A participant who got it.
+    /// The participant who is the recipient of the scene's nag.
     case recipient
-    /// A participant who has nothing to do with it.
+    /// A participant who is neither the creator nor the recipient of the scene's nag.
     case participant
-    /// The child that requests about a member are about; it has a nag of its own.
+    /// The child whom requests about a member concern. The child is the recipient of `childNag`.
     case child
-    /// Another child, which has nothing to do with any of it.
+    /// Another child, whom no request concerns.
     case sibling
-    /// Made by the command line; belongs to no family.
+    /// An administrator, who is in no family.
     case administrator
 }
 
@@ -34,11 +34,11 @@ extension Set<MatrixRequester> {
     static let adults = members.subtracting([.child, .sibling])
     /// Those who may read the scene's nag.
     static let readers = guardians.union([.creator, .recipient])
-    /// Those who may read the child's nag, which its guardian made.
+    /// Those who may read the child's nag, which the guardian created.
     static let readersOfChild = guardians.union([.child])
 }
 
-/// What the requests of the matrix are about: a family with one of everything in it.
+/// The data that the matrix's requests concern: a family with one object of each kind.
 struct Scene: Sendable {
     let family: Household
     let people: [MatrixRequester: TestPerson]
@@ -47,7 +47,7 @@ struct Scene: Sendable {
     let nag: NagID
     /// From the guardian to the child.
     let childNag: NagID
-    /// The guardian's, of somebody of another family.
+    /// The guardian's block of a person of another family.
     let block: BlockID
     /// The guardian's.
     let consent: ConsentID
@@ -56,21 +56,21 @@ struct Scene: Sendable {
     let policy: PolicyID
     /// The participant's, about the co-guardian.
     let report: AbuseReportID
-    /// Failed.
+    /// A failed delivery.
     let delivery: DeliveryID
     let finding: AuditFindingID
     /// The guardian's.
     let device: DeviceID
-    /// From somebody of no family to the guardian.
+    /// An invitation from a person without a family to the guardian.
     let invitation: ConnectionID
-    /// Active, a caregiver's, of the guardian and somebody of no family.
+    /// An active caregiver's connection of the guardian with a person without a family.
     let connection: ConnectionID
     let incentiveRule: IncentiveRuleID
     /// Uploaded by the creator, for the nag.
     let attachment: AttachmentID
-    /// The family's.
+    /// A constraint of the family.
     let constraint: ConstraintID
-    /// Of a question that the creator asked.
+    /// The trace of a question that the creator asked.
     let trace: TraceID
     /// The guardian's.
     let confirmation: Secret
@@ -78,13 +78,13 @@ struct Scene: Sendable {
     let session: Secret
     /// The guardian's, for another email address.
     let emailCode: AccountCode
-    /// Of nobody: one of a range for films.
+    /// A number that nobody has: it is in a range for films.
     let phone: PhoneNumber
-    /// The guardian's, for that number.
+    /// The guardian's code for `phone`.
     let phoneCode: PhoneCode
-    /// The creator's, of nags to the recipient: a new one, an approved and a confirmed one with its key.
+    /// The creator's drafts of nags to the recipient: a new one, an approved one, and a confirmed one with its key.
     let drafts: DraftScene
-    /// Waits for a guardian; the child's.
+    /// An event of the child that waits for a guardian's approval.
     let incentiveEvent: IncentiveEventID
 
     init(_ server: TestServer) async throws {
@@ -220,30 +220,30 @@ struct Scene: Sendable {
     func person(_ requester: MatrixRequester) throws -> TestPerson { try #require(people[requester]) }
 }
 
-/// One row of the role matrix: an operation, a request for it, and who may make it. An operation whose right depends on
-/// whom it is about has a row for each.
+/// A row of the role matrix: an operation, a request for it, and the people who may send it. If the right to an
+/// operation depends on the person whom a request concerns, the operation has several rows.
 struct MatrixRow: Sendable, CustomTestStringConvertible {
-    /// Whose things a request is about.
+    /// The owner of what a request concerns.
     enum Concern: Sendable {
-        /// A family's: for others it does not exist, or they may not.
+        /// A family. For other people the object does not exist, or the request is forbidden.
         case family
-        /// Only the caller's own, or whoever holds a code: who asks, asks for themself.
+        /// The caller, or the holder of a code: the request concerns only the person who sends it.
         case caller
     }
 
     let operation: Contract.Operation
-    /// What sets this row apart from others of the operation.
+    /// The difference from the operation's other rows; empty for an only row.
     let detail: String
     let concern: Concern
     let allowed: Set<MatrixRequester>
-    /// How everybody else of the family is refused.
+    /// The statuses with which other people of the scene are refused.
     let refusals: Set<Int>
     let request: @Sendable (Scene) -> (target: String, content: [UInt8])
 
     var testDescription: String { detail.isEmpty ? operation.id : "\(operation.id): \(detail)" }
 
-    /// What an account that waits for a guardian is answered: to join a family ends the waiting, and the caller's own
-    /// account says that it waits.
+    /// The status of the response to an account that waits for a guardian. Such an account may join a family, which
+    /// ends the waiting, and may read itself.
     var statusForWaitingAccounts: Int {
         switch operation.id {
         case "joinFamily", "joinFamilyByID": 404

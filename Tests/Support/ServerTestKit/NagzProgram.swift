@@ -1,9 +1,9 @@
 import Foundation
 
-/// The program that was built with the tests; nil when there is none.
+/// The program `nagz` that was built with the tests.
 enum NagzProgram {
     static let url: URL? = {
-        // The tests are a bundle beside it, or run out of it.
+        // The program is beside the bundle of the tests, which an argument names, or in the debug folder.
         let places = CommandLine.arguments.filter { $0.contains(".xctest") }.map { path in
             URL(filePath: String(path[..<(path.range(of: ".xctest")?.lowerBound ?? path.endIndex)]))
         }

@@ -5,11 +5,11 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own,
-    /// as further processes would have them.
+    /// Runs `body` with `count` more servers on the same database. Each has its own loops, sessions and clock, as
+    /// another process would.
     /// - Parameters:
-    ///   - tokenKeys: theirs, the newest first.
-    ///   - configure: changes what they are told at start.
+    ///   - tokenKeys: the token keys of the peers, the newest first.
+    ///   - configure: changes the configuration of each peer.
     func withPeers(
         _ count: Int, tokenKeys: [[UInt8]] = [tokenKey], configure: @Sendable (inout Configuration) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -43,7 +43,7 @@ extension TestServer {
         try outcome.get()
     }
 
-    /// One more session of a person's, as another device would have it.
+    /// Inserts another session of a person, as another device would have.
     func anotherSession(of person: TestPerson) async throws -> TestPerson {
         let session: SessionID = random.identifier(at: clock.now())
         try await sql(

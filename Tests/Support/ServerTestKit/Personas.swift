@@ -7,7 +7,7 @@ import Testing
 
 @testable import Server
 
-/// Somebody with an account and an open session.
+/// A person with an account and a session.
 struct TestPerson: Sendable, Hashable {
     let id: UserID
     let session: SessionID
@@ -27,9 +27,9 @@ struct Household: Sendable {
     let secondGuardian: TestPerson
     let participant: TestPerson
     let child: TestPerson
-    /// Was a participant; the account stands.
+    /// A former participant, whose account still exists.
     let removed: TestPerson
-    /// Guardian of another family.
+    /// A guardian of another family.
     let stranger: TestPerson
     let otherFamilyID: FamilyID
 
@@ -37,8 +37,8 @@ struct Household: Sendable {
 }
 
 extension TestServer {
-    /// Makes a family and the people around it straight in the database: no audit entries, no events.
-    /// - Parameter consents: granted by the guardian.
+    /// Inserts a family and the people around it into the database, without audit entries and events.
+    /// - Parameter consents: the consents that the guardian has granted.
     func family(consents: [ConsentType] = [.childAccountCreation, .aiMediation, .gamificationParticipation])
         async throws -> Household
     {
@@ -50,8 +50,8 @@ extension TestServer {
             secondGuardian: person("Gus", id, .guardian), participant: person("Pat", id, .participant),
             child: person("Cleo", id, .child), removed: person("Remy", id, .participant),
             stranger: person("Stan", otherID, .guardian), otherFamilyID: otherID)
-        var statements = found(id, "The Tests", invite, child, household.guardian)
-        statements += found(otherID, "The Others", random.code(10), random.code(6), household.stranger)
+        var statements = insertFamily(id, "The Tests", invite, child, household.guardian)
+        statements += insertFamily(otherID, "The Others", random.code(10), random.code(6), household.stranger)
         for person in household.members + [household.removed] { statements += insert(person) }
         statements += insert(household.stranger)
         statements.append(
@@ -64,27 +64,28 @@ extension TestServer {
         return household
     }
 
-    /// An account outside any family.
-    /// - Parameter status: as the table of accounts has it.
+    /// Inserts an account that is in no family.
+    /// - Parameter status: the value of the column `status` of `users`.
     func account(_ name: String = "Nell", status: String = "active") async throws -> TestPerson {
         let person = person(name, nil, nil)
         try await execute(insert(person, status: status))
         return person
     }
 
-    /// One more member of the family.
+    /// Inserts another member of the family, and the relationships with the household's members.
     func member(_ name: String, _ role: FamilyRole, of household: Household) async throws -> TestPerson {
         let person = person(name, household.id, role)
         try await execute(insert(person) + household.members.map { relationship($0, person, in: household.id) })
         return person
     }
 
-    /// Makes the relationship between two members that `member` leaves out.
+    /// Inserts the relationship between two members whom `member` inserted.
     func relate(_ one: TestPerson, _ other: TestPerson, in family: FamilyID) async throws {
         try await execute([relationship(one, other, in: family)])
     }
 
-    /// Leaves the account as its deletion and the person's erasure do; sessions stay, to be refused.
+    /// Changes the account as its deletion and the person's erasure do. The sessions remain, so that tests can see
+    /// their refusal.
     func deleteAccount(of person: TestPerson) async throws {
         try await execute([
             "UPDATE memberships SET status = 'removed', removed_at = \(clock.now()) WHERE user_id = \(person.id)",
@@ -108,7 +109,9 @@ extension TestServer {
 
     // MARK: Rows
 
-    private func found(_ id: FamilyID, _ name: String, _ invite: String, _ child: String, _ by: TestPerson) -> [SQL] {
+    private func insertFamily(_ id: FamilyID, _ name: String, _ invite: String, _ child: String, _ by: TestPerson)
+        -> [SQL]
+    {
         let now = clock.now()
         let policy: PolicyID = random.identifier(at: now)
         return [
@@ -127,7 +130,7 @@ extension TestServer {
     private func insert(_ person: TestPerson, status: String = "active") -> [SQL] {
         let now = clock.now()
         let birth = person.role == .child ? "2014-05-01" : nil
-        // Adults have a password, though nobody knows it.
+        // Adults have a password hash, which no password matches.
         let hash = person.email.map { _ in "nobody's" }
         var statements: [SQL] = [
             """
@@ -185,7 +188,7 @@ extension TestServer {
 }
 
 extension Household {
-    /// By the name of the part they play.
+    /// Returns the person with this name of a role in the household; nil for another name.
     func somebody(_ who: String) -> TestPerson? {
         switch who {
         case "guardian": guardian

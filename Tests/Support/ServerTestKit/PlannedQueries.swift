@@ -4,14 +4,14 @@ import SQL
 
 @testable import Server
 
-/// Statements with the plans that a session of the server has for them: made once for all values.
+/// Runs statements, and records the plans that a session of the server has for them: one plan for all values.
 final class PlannedQueries: Queries {
     private let transaction: Transaction
     private let analyzes: Bool
-    /// What PostgreSQL did, and how many pages of tables and indexes it looked at.
+    /// The plans, and the number of pages of tables and indexes that each plan read.
     private(set) var plans: [(text: String, pages: Int)] = []
 
-    /// - Parameter analyzes: whether statements are run for it, and answer.
+    /// - Parameter analyzes: whether statements are run; if not, they return no rows.
     init(_ transaction: Transaction, analyzes: Bool = true) {
         self.transaction = transaction
         self.analyzes = analyzes
@@ -38,7 +38,7 @@ extension Transaction {
         }
     }
 
-    /// What `EXPLAIN` with these options answers of a prepared statement.
+    /// Returns the rows of `EXPLAIN` with these options for the statement, which is prepared first.
     func plan(of statement: SQL, with values: [String], _ options: String) async throws(PostgresError) -> Rows {
         let types = statement.values.map(\.typeName)
         func list(_ elements: [String]) -> String { elements.isEmpty ? "" : "(\(elements.joined(separator: ", ")))" }
@@ -71,7 +71,7 @@ extension SQLValue {
         }
     }
 
-    /// As a search of the audit log needs it.
+    /// The value as SQL text, for the types that searches of the audit log have; `NULL` for others.
     var literal: String {
         switch self {
         case .integer(let number): "\(number)"

@@ -1,18 +1,18 @@
 import Foundation
 import JSON
 
-/// An answer as it came over the wire.
+/// An HTTP response as the server sent it.
 struct Reply: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// The body, where it is labelled JSON and can be read; read anew each time.
+    /// The body as JSON; nil if its type is not JSON or it is invalid. It is parsed at each use.
     var json: JSONValue? {
         guard header("content-type")?.hasPrefix("application/json") == true else { return nil }
         return try? JSONValue(parsing: body.span)
     }
 
-    /// A header's first value; names without regard to case.
+    /// Returns the first value of a header. The case of its name is ignored.
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
@@ -23,14 +23,15 @@ struct Reply: Sendable {
     /// The `details.reason` of an error envelope.
     var errorReason: String? { json?["error"]?["details"]?["reason"]?.stringValue }
 
-    /// The first name with an underscore in a message for people; nil for one without, and where names are what it is about.
+    /// Returns the first name with an underscore in a message for people; nil if there is none, or if the message is
+    /// about names.
     func wireName(in message: String) -> String? {
         if ["one of", "is called", "Did you mean"].contains(where: { message.contains($0) }) { return nil }
         return message.firstMatch(of: /\b[a-z0-9]+(?:_[a-z0-9]+)+\b/).map { String($0.output) }
     }
 }
 
-/// HTTP/1.1 over a socket of its own for each request, on a thread of its own: as many at once as a test likes.
+/// Sends HTTP/1.1 requests. Each has its own socket and its own thread, so a test may send any number at once.
 enum RawClient {
     struct Fault: Error { let what: String }
 
@@ -86,7 +87,7 @@ enum RawClient {
 }
 
 extension Reply {
-    /// Reads a whole answer; nil when it is not one.
+    /// Parses a whole response; nil if it is invalid.
     fileprivate init?(_ wire: [UInt8]) {
         guard let end = wire.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: wire[..<end.lowerBound], as: UTF8.self).split(separator: "\r\n")

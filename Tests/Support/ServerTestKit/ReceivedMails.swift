@@ -13,7 +13,7 @@ struct ReceivedMails: Decodable, Sendable {
         let to: [String]
         let text: String
 
-        /// The code in it, as people read it.
+        /// The code in the mail's text; nil without one.
         var code: String? {
             text.split(separator: "\r\n").first { $0.hasPrefix("Your code: ") }.map { String($0.dropFirst(11)) }
         }
@@ -23,7 +23,7 @@ struct ReceivedMails: Decodable, Sendable {
 }
 
 extension TestServer {
-    /// Runs `body` with a server that sends mails, and with a function that waits for so many of them.
+    /// Runs `body` with a server that sends mails, and with a function that waits until a number of mails was received.
     static func runWithMail(
         _ body: @Sendable (TestServer, @Sendable (Int) async throws -> [ReceivedMails.Mail]) async throws -> Void
     ) async throws {

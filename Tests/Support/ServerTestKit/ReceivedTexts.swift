@@ -6,18 +6,19 @@ import Testing
 
 @testable import Server
 
-/// A code that came to a test's gateway for text messages.
+/// A text message that a test's gateway received.
 struct ReceivedText: Sendable {
     let message: JSONValue
 
     var phone: String? { message["phone"]?.stringValue }
     var text: String { message["text"]?.stringValue ?? "" }
-    /// The six digits in it.
+    /// The six digits at the beginning of the text.
     var code: String { String(text.prefix(6)) }
 }
 
 extension TestServer {
-    /// Runs `body` with a server that sends codes to a gateway, and with a function that waits for so many of them.
+    /// Runs `body` with a server that sends codes to a gateway, and with a function that waits until a number of
+    /// messages was received.
     static func runWithTexts(
         configure: @escaping @Sendable (inout Configuration) -> Void = { _ in },
         _ body: @Sendable (TestServer, @Sendable (Int) async throws -> [ReceivedText]) async throws -> Void

@@ -4,9 +4,9 @@ import JSON
 
 @testable import Server
 
-/// A WebSocket client over a socket of its own; each wait has a thread of its own. For one task at a time.
+/// A WebSocket client with its own socket. Each wait has its own thread. Only one task at a time may use the client.
 final class SocketClient: @unchecked Sendable {
-    /// What came from the server.
+    /// A frame from the server, or an end.
     enum Incoming: Hashable, Sendable {
         case frame(JSONValue)
         case close(Int)
@@ -14,8 +14,9 @@ final class SocketClient: @unchecked Sendable {
         case end
     }
 
-    /// The status of the answer to the opening request, and its content where it is none of a WebSocket.
+    /// The status of the response to the opening request.
     let status: Int
+    /// The body of that response; empty if it opened a WebSocket.
     let body: String
     private let descriptor: Int32
     private var rest: [UInt8]
@@ -29,7 +30,7 @@ final class SocketClient: @unchecked Sendable {
     /// - Parameters:
     ///   - query: the query of `/api/v1/ws`.
     ///   - host: the last byte of the address to come from, 127.0.0.x.
-    ///   - receiveBuffer: what the kernel may keep for a slow reader.
+    ///   - receiveBuffer: the size of the kernel's receive buffer in bytes; nil for the default.
     static func open(
         _ port: UInt16, query: String, origin: String? = nil, host: UInt32 = 1, receiveBuffer: Int32? = nil
     ) async throws -> SocketClient {
@@ -53,7 +54,7 @@ final class SocketClient: @unchecked Sendable {
         }
     }
 
-    /// The next frame; pings are left out.
+    /// Returns the next text or close frame. Other frames, such as pings, are ignored.
     func next() async throws -> Incoming {
         try await Self.onThread { [self] in
             while true {
@@ -64,14 +65,15 @@ final class SocketClient: @unchecked Sendable {
         }
     }
 
-    /// The next event.
+    /// Returns the next event.
     func event() async throws -> JSONValue {
         let incoming = try await next()
         guard case .frame(let event) = incoming else { throw RawClient.Fault(what: "\(incoming) instead of an event") }
         return event
     }
 
-    /// The code with which the server closes, whatever comes before.
+    /// Waits for the close frame, answers it, and returns its code; nil if the connection ends without one. Events
+    /// before it are ignored.
     func closeCode() async throws -> Int? {
         while true {
             switch try await next() {
@@ -86,7 +88,7 @@ final class SocketClient: @unchecked Sendable {
 
     func send(text: String) throws { try send(0x81, Array(text.utf8)) }
 
-    /// Waits until the server has answered a `ping`: whatever it sent before has arrived.
+    /// Sends a `ping` event, and waits for its answer. Everything that the server sent before has then arrived.
     /// - Returns: the events before the answer.
     func eventsBeforePong() async throws -> [JSONValue] {
         try send(text: "ping")
@@ -175,7 +177,7 @@ final class SocketClient: @unchecked Sendable {
         }
     }
 
-    /// Nil at the end of the connection.
+    /// Reads bytes; nil at the end of the connection.
     private static func read(from descriptor: Int32) throws -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)

@@ -3,9 +3,9 @@ import Domain
 import Postgres
 import SQL
 
-/// What must hold in every database at every time, checked when a test is over.
+/// The invariants of every database, which are checked at the end of a test.
 extension TestDatabase {
-    /// Everything that does not hold, in words.
+    /// Returns a sentence for every violation of an invariant.
     func faults() async throws -> [String] {
         var faults: [String] = []
         let clocks = try await rows("SELECT family_id, seq, ts, head FROM family_clock") { row in
@@ -26,7 +26,7 @@ extension TestDatabase {
         return faults
     }
 
-    /// The kinds of all entries there are.
+    /// Returns the kinds of all audit entries.
     func auditKinds() async throws -> Set<String> {
         Set(try await rows("SELECT DISTINCT kind FROM audit_entry") { try $0["kind"] })
     }
@@ -69,7 +69,7 @@ extension TestDatabase {
         return []
     }
 
-    /// The running totals are the sums of the events, and the running counts those of the nags.
+    /// Returns faults unless the stored totals are the sums of the events, and the stored counts are those of the nags.
     private func sumFaults() async throws -> [String] {
         try await rows(
             """
@@ -96,7 +96,8 @@ extension TestDatabase {
         ) { try $0["fault"] }
     }
 
-    /// Every row of the feed carries the number and the time of an act of its family, and no whole second outgrows a page.
+    /// Returns faults unless every row of the feed has the number and the time of an act of its family, and no second
+    /// has more rows of one kind than a page.
     private func stampFaults() async throws -> [String] {
         try await rows(
             """

@@ -6,7 +6,7 @@ import Server
 import Synchronization
 import Testing
 
-/// A superuser's sessions with one database, on a loop of their own, for looking behind the server's back.
+/// A superuser's sessions with one database, on their own loop, for tests that read or change it without the server.
 final class TestDatabase: Sendable {
     let url: String
     private let loop: EventLoop
@@ -27,7 +27,7 @@ final class TestDatabase: Sendable {
     /// Runs `body` as a task of the loop, as the server's own requests are.
     func run<Value: Sendable>(_ body: @escaping @Sendable (Database) async throws -> Value) async throws -> Value {
         let database = database
-        return try await loop.task { _ in try await body(database.value) }
+        return try await loop.runTask { _ in try await body(database.value) }
     }
 
     /// Reads rows.
@@ -53,7 +53,7 @@ final class TestDatabase: Sendable {
     private static func close(_ database: LoopBound<Database>, on loop: isolated EventLoop) { database.value.close() }
 }
 
-/// Makes test databases: copies of a template that is migrated once in a test process. At most a few live at a time.
+/// Makes test databases: copies of a template that is migrated once in a test process. Only a few exist at a time.
 actor TestCluster {
     static let shared = TestCluster()
 
@@ -66,13 +66,13 @@ actor TestCluster {
     private var live = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// A database that others are copies of. Nobody is connected to it.
+    /// A database that is copied. It has no sessions.
     struct Template: Sendable {
         fileprivate let name: String
     }
 
-    /// Runs `body` with a superuser's URL of a database of its own, and drops that afterwards.
-    /// - Parameter template: what the database is a copy of; without one it is migrated and empty.
+    /// Runs `body` with a superuser's URL of a new database, and drops the database afterwards.
+    /// - Parameter template: the database to copy; nil for a migrated, empty one.
     func withDatabase<Value: Sendable>(
         copyOf template: Template? = nil, _ body: @Sendable (_ url: String) async throws -> Value
     ) async throws -> Value {
@@ -85,7 +85,7 @@ actor TestCluster {
         return try outcome.get()
     }
 
-    /// A template with what `prepare` puts into a migrated database. It is dropped when the process ends.
+    /// Creates a template from a migrated database that `prepare` fills. It is dropped when the process ends.
     func template(_ prepare: @Sendable (_ url: String) async throws -> Void) async throws -> Template {
         let name = try await copy(nil)
         TemplatesAtExit.add(name)
@@ -93,7 +93,8 @@ actor TestCluster {
         return Template(name: name)
     }
 
-    /// A database of empty tables for plans: whichever test asks first, a statement has the same one.
+    /// Returns the database of empty tables in which statements are planned. All tests share it, so the plan of a
+    /// statement does not depend on the order of tests.
     func planningDatabase() async throws -> TestDatabase {
         let task =
             planning
@@ -106,8 +107,8 @@ actor TestCluster {
         return try await task.value
     }
 
-    /// Closes its session before it is dropped: a session that is lost is opened again, and libpq cannot do that once
-    /// OpenSSL has cleaned up behind the end of the process.
+    /// Closes the session of the planning database before the database is dropped. Otherwise the lost session would be
+    /// opened again, which libpq cannot do after OpenSSL's cleanup at the end of the process.
     fileprivate func closePlanningDatabase() async {
         guard let database = try? await planning?.value else { return }
         await database.close()
@@ -120,7 +121,7 @@ actor TestCluster {
         let name = "\(prefix)_\(count)"
         try await administer(
             "CREATE DATABASE \(name) TEMPLATE \(source) OWNER \(TestLogin.owner.name) STRATEGY FILE_COPY")
-        // A copy does not take over what the database itself grants.
+        // A copy does not have the template's grants on the database itself.
         try await administer("REVOKE TEMPORARY ON DATABASE \(name) FROM PUBLIC")
         return name
     }
@@ -138,7 +139,8 @@ actor TestCluster {
         return try await task.value
     }
 
-    /// Roles belong to the whole cluster: only one process may make them at a time.
+    /// Creates the roles and a migrated database. Roles belong to the whole cluster, so only one process may create
+    /// them at a time.
     private static func migrate(
         _ name: String, _ administer: @Sendable @escaping (String) async throws -> Void
     ) async throws {
@@ -152,7 +154,7 @@ actor TestCluster {
         }
     }
 
-    /// Runs a statement on the cluster's own database, through sessions that are kept.
+    /// Runs a statement on the cluster's own database, through sessions that stay open.
     fileprivate func administer(_ statement: String) async throws {
         if administration == nil {
             administration = Task { try await TestDatabase(url: Self.clusterURL(), sessions: 3) }
@@ -166,7 +168,7 @@ actor TestCluster {
             "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
     }
 
-    /// libpq takes the last word on the database's name.
+    /// Returns the URL of a database. If a URL names two databases, libpq uses the last one.
     private static func url(of name: String) throws -> String {
         let url = try clusterURL()
         guard url.contains("://") else { return "\(url) dbname=\(name)" }
@@ -174,21 +176,21 @@ actor TestCluster {
     }
 }
 
-/// Who signs in at the test cluster besides its superuser.
+/// A login of the test cluster besides its superuser.
 enum TestLogin: String {
-    /// Owns the databases and all that the migrations make, and may make no roles.
+    /// The owner of the databases and of all that the migrations create. It may create no roles.
     case owner
     /// The login of the server.
     case server
 
     var name: String { "nagz_test_\(rawValue)" }
 
-    /// The superuser's URL with this login. libpq takes the last word on user and password.
+    /// Returns the superuser's URL with this login. If a URL has two users or passwords, libpq uses the last ones.
     func url(_ url: String) -> String {
         url.contains("://") ? "\(url)&user=\(name)&password=\(rawValue)" : "\(url) user=\(name) password=\(rawValue)"
     }
 
-    /// Makes the roles that are not there yet.
+    /// The statements that create the roles, if they do not exist.
     static let statements = [
         ("nagz_server", "CREATE ROLE nagz_server"),
         (owner.name, "CREATE ROLE \(owner.name) LOGIN PASSWORD 'owner' IN ROLE nagz_server"),
@@ -200,10 +202,10 @@ enum TestLogin: String {
     }
 }
 
-/// The repository this test was built from.
+/// The folder of the repository from which this test was built.
 let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
-/// Drops the templates when the test process ends in good order.
+/// Drops the templates when the test process ends normally.
 private enum TemplatesAtExit {
     private static let names = Mutex<[String]>([])
 

@@ -5,8 +5,8 @@ import Reactor
 @testable import Server
 
 extension TestServer {
-    /// Runs `body` on the loop of the test's own session, with the check of readiness that a server would have over it. The
-    /// clock is the machine's, as the database's is.
+    /// Runs `body` on the loop of the test's own session, with the readiness check of a server on that session. The
+    /// test's clock is set to the machine's time, which the database uses.
     func withReadiness(
         _ body: @escaping @Sendable (Server.Readiness, Telemetry, Database) async throws -> Void
     ) async throws {

@@ -14,22 +14,23 @@ import Testing
 
 /// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
 ///
-/// Every answer is checked against the OpenAPI document. When the test is over every hash chain and every sum of the
-/// database is checked, and so is that each statement of the server read rows of one family (`CrossFamilyReads`).
+/// Every response is checked against the OpenAPI document. At the end of the test, every hash chain and every sum in
+/// the database is checked, and `CrossFamilyReads` checks that each statement of the server read the rows of one
+/// family.
 final class TestServer: Sendable {
     let port: UInt16
-    /// Where `/metrics` is.
+    /// The port of `/metrics`.
     let metricsPort: UInt16
     let clock: ManualClock
     let random: SeededRandomness
     let database: TestDatabase
     let log: LogRecorder
     let tokens: Tokens
-    /// What the server counts the bytes of its answers in; nil for peers.
+    /// The budget in which the server counts the bytes of its responses; nil for peers.
     let answerMemory: MemoryBudget?
-    /// Its exports under way; nil for peers.
+    /// The limiter of the server's running exports; nil for peers.
     let exports: ExportLimiter?
-    /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
+    /// Every route of the server, such as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
@@ -38,11 +39,11 @@ final class TestServer: Sendable {
             "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n"
     )
 
-    /// Runs `body` with a fresh server.
+    /// Runs `body` with a new server and a new database.
     /// - Parameters:
-    ///   - configure: changes what the server is told at start.
-    ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
-    ///   - isOfActs: whether all of the data came to be by acts of the ledger, and so MUST be sound.
+    ///   - configure: changes the server's configuration.
+    ///   - toleratesFaults: whether the server's log may have lines at error level.
+    ///   - isOfActs: whether acts of the ledger wrote all of the data, so that the database's invariants MUST hold.
     static func run(
         configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
         isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
@@ -72,7 +73,7 @@ final class TestServer: Sendable {
             metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
             random: random,
             database: database, log: log, routes: Set(server.routes),
-            answerMemory: server.parts.answerMemory, exports: server.parts.exports)
+            answerMemory: server.parts.answerMemory, exports: server.parts.exportLimiter)
         let outcome: Result<Void, any Error>
         do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
         await server.shutDown(within: .seconds(2))
@@ -100,7 +101,7 @@ final class TestServer: Sendable {
         try outcome.get()
     }
 
-    /// What a server of the tests is told at start: nothing happens in it unless somebody calls.
+    /// Returns the configuration of a test's server, which does nothing in the background.
     static func configuration(
         of url: String, _ tokenKeys: [[UInt8]], loops: Int, _ log: LogRecorder, _ level: Log.Level
     ) -> Configuration {
@@ -114,7 +115,7 @@ final class TestServer: Sendable {
         configuration.runsDeliveries = false
         configuration.enforcesRateLimits = false
         configuration.slowQueryThreshold = nil
-        // Mails are made and go nowhere: the own network is not allowed.
+        // Mails are written, but not sent: addresses of this machine are not allowed.
         configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
             .map { MailOptions(.webhook($0), from: "nagz@example.org") }
         // So are codes by text message.
@@ -146,7 +147,7 @@ final class TestServer: Sendable {
 
     // MARK: Calling
 
-    /// The document every answer is held to.
+    /// The OpenAPI document against which every response is checked.
     static let document: OpenAPIDocument = {
         let file = repository.appending(path: "openapi/openapi.json")
         guard let bytes = try? Data(contentsOf: file), let json = try? JSONValue(parsing: [UInt8](bytes).span) else {
@@ -155,14 +156,14 @@ final class TestServer: Sendable {
         return OpenAPIDocument(json)
     }()
 
-    /// An access token of the person's session, issued now.
+    /// Returns an access token of the person's session, issued now.
     func token(_ person: TestPerson) -> String {
         tokens.accessToken(Tokens.Claims(user: person.id, session: person.session), at: clock.now())
     }
 
-    /// Sends one request and checks its answer.
+    /// Sends one request, and checks its response.
     /// - Parameters:
-    ///   - person: who asks; instead of `token`.
+    ///   - person: the person whose access token is sent, unless `token` is given.
     ///   - isDocumented: false for paths that the document does not have.
     @discardableResult
     func call(
@@ -174,14 +175,14 @@ final class TestServer: Sendable {
             sourceLocation)
     }
 
-    /// What Prometheus would read.
+    /// Returns the response that Prometheus would read.
     func metrics(_ path: String = "/metrics") async throws -> Reply {
         try await RawClient.send(
             Array("GET \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".utf8), to: metricsPort)
     }
 
     /// Calls an operation of the contract with its types.
-    /// - Throws: the `APIError` the server answered with.
+    /// - Throws: the `APIError` with which the server refused the call.
     @discardableResult
     func call<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body,
@@ -224,7 +225,7 @@ final class TestServer: Sendable {
             endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
     }
 
-    /// Asks the AI without options.
+    /// Calls an AI operation without options, and returns the response without its execution report.
     @discardableResult
     func call<Request, Answer>(
         _ endpoint: Endpoint<NoParameters, AIEnvelope<Request>, AIAnswer<Answer>>, _ request: Request,
@@ -246,7 +247,7 @@ final class TestServer: Sendable {
         ).response
     }
 
-    /// Sends one request with content as it is, and checks its answer.
+    /// Sends one request with these bytes as its content, and checks its response.
     func send(
         _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String] = [:],
         _ isDocumented: Bool = true, _ sourceLocation: SourceLocation = #_sourceLocation
@@ -260,7 +261,7 @@ final class TestServer: Sendable {
         }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         let reply = try await RawClient.send(Array("\(head)\r\n".utf8) + content, to: port)
-        // Operators read the names of settings.
+        // Messages of `/health` are for operators, and may have names of settings.
         if !path.hasPrefix("/health"), let message = reply.json?["error"]?["message"]?.stringValue,
             let name = reply.wireName(in: message)
         {
@@ -281,7 +282,8 @@ final class TestServer: Sendable {
         try await database.run { _ = try await $0.query(statement) }
     }
 
-    /// The rows of a query as JSON objects: `try await server.rows("SELECT status FROM nags")[0]["status"] == "open"`.
+    /// Returns the rows of a query as JSON objects:
+    /// `try await server.rows("SELECT status FROM nags")[0]["status"] == "open"`.
     func rows(_ query: SQL) async throws -> [JSONValue] {
         try await database.rows("SELECT to_jsonb(t)::text AS json FROM (\(query)) t") { row in
             let text: String = try row["json"]
@@ -290,7 +292,7 @@ final class TestServer: Sendable {
     }
 }
 
-/// Whether an error is that refusal, for `#expect(throws:)`-like checks of typed calls.
+/// Returns the refusal of a call. Throws if the call was not refused.
 func refusal<Value>(_ call: () async throws -> Value) async throws -> APIError {
     do { _ = try await call() } catch let error as APIError { return error }
     throw RawClient.Fault(what: "the call was not refused")

@@ -8,8 +8,8 @@ import SQL
 @testable import Server
 
 extension TestServer {
-    /// Writes acts through the server's own ledger, for tests that want a past without asking other features for it.
-    /// - Parameter statements: as in `Act.statements`, for each of the acts.
+    /// Writes acts through the server's own ledger, for tests that need a history without calls of other features.
+    /// - Parameter statements: the statements of each act, as in `Act.statements`.
     func write(
         _ kinds: [AuditKind], by actor: TestPerson, about subject: TestPerson? = nil, resource: ResourceID? = nil,
         statements: [SQL] = [],
@@ -32,7 +32,7 @@ extension TestServer {
         }
     }
 
-    /// Entries of the mediator, each with nothing else.
+    /// Adds audit entries of the mediator, without other rows.
     func addEntries(_ count: Int, in family: FamilyID) async throws {
         let (clock, random) = (clock, random)
         try await database.run { database in
@@ -44,7 +44,7 @@ extension TestServer {
         }
     }
 
-    /// An open nag, due in two hours, with its event.
+    /// Inserts an open nag with its event, through the ledger. By default it is due in two hours.
     func nag(from creator: TestPerson, to recipient: TestPerson, in family: FamilyID, due: Timestamp? = nil)
         async throws
         -> NagID

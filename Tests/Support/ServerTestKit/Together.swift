@@ -1,4 +1,4 @@
-/// Runs `body` that many times at once and returns what each gave, in no order.
+/// Runs `body` `count` times concurrently, and returns the values in no particular order.
 func together<Value: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Value] {

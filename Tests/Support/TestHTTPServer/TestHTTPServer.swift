@@ -1,12 +1,12 @@
 import ChildProcesses
 import Foundation
 
-/// A web server that is not ours (hypercorn, in Python), on a free port of 127.0.0.1, as long as `body` runs. What it
-/// answers is in `server.py`.
+/// A web server of another project (hypercorn, in Python) on a free port of 127.0.0.1, as long as `body` runs.
+/// `server.py` defines its responses.
 public struct TestHTTPServer: Sendable {
     public enum Kind: Sendable {
         case plain
-        /// With a certificate for that name, by an authority of its own, and HTTP/2.
+        /// The server has HTTP/2 and a certificate for `name`, which a certificate authority of the test signed.
         case tls(name: String)
     }
 
@@ -23,7 +23,7 @@ public struct TestHTTPServer: Sendable {
     public let webhookSecret: String
     public let apnsKey: String
 
-    /// Its address as a URL without a path.
+    /// Returns the server's URL without a path.
     public func url(host: String = "127.0.0.1") -> String {
         "\(authority == nil ? "http" : "https")://\(host):\(port)"
     }

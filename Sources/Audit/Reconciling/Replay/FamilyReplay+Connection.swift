@@ -4,7 +4,7 @@ extension FamilyReplay {
     private static let inviterShares = "inviter_shares_children"
     private static let inviteeShares = "invitee_shares_children"
 
-    /// The key of the connection: its chain has its id.
+    /// The key of the connection, whose id is also the id of its chain.
     private var connectionKey: StateKey { .id(family.retyped()) }
 
     mutating func inviteConnection(_ entry: AuditEntry, _ body: AuditBody?) {
@@ -18,7 +18,7 @@ extension FamilyReplay {
             ], by: entry)
     }
 
-    /// Whoever accepts an invitation as a caregiver's agrees for their own children too.
+    /// Applies an acceptance. The invitee then shares their children if the inviter does.
     mutating func acceptConnection(_ entry: AuditEntry) {
         let shares = rows[.connection][connectionKey]?[Self.inviterShares] ?? .unknown
         update(

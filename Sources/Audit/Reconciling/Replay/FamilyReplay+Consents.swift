@@ -1,14 +1,13 @@
 import Domain
 
 extension FamilyReplay {
-    /// The type of a consent that is given for oneself alone, whatever family one is in: explained with the accounts,
-    /// not with a family.
+    /// The type of a consent that belongs to a person, not to a family. It is reconciled with the accounts.
     private static let personalConsent = "sms_opt_in"
 
     mutating func grantConsent(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let id = entry.act.resource, body?["type"] != Self.personalConsent else { return }
         let person = entry.act.subject
-        // One without details may be a personal consent.
+        // An entry without details may be about a personal consent.
         insert(
             .consent, .id(id),
             [

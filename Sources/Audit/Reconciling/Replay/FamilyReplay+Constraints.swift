@@ -13,7 +13,7 @@ extension FamilyReplay {
             setConstraint(id, note, entry)
         }
         if kind == .aiConstraintsImported {
-            for (id, text) in body.numbered(ConstraintNote.detailName).map({ Self.pair($0[...]) }) {
+            for (id, text) in body.numberedValues(ConstraintNote.detailName).map({ Self.pair($0[...]) }) {
                 if let id, let note = ConstraintNote(text) { setConstraint(id, note, entry) }
             }
         }

@@ -12,10 +12,10 @@ extension FamilyReplay {
                 "status": "active", "role": role.map { .text($0) } ?? .lostDetails(person),
                 StateFinding.pseudonymField: body?["user"].map { .text($0) } ?? known ?? .notRecorded(person),
             ], by: entry)
-        if entry.act.kind == AuditKind.memberCreated.rawValue { withoutOwnSignIn.insert(person) }
+        if entry.act.kind == AuditKind.memberCreated.rawValue { membersWithoutOwnSignIn.insert(person) }
     }
 
-    /// A participant becomes a guardian. The consents that they gave end.
+    /// Applies a change of a member's role, which ends the member's consents.
     mutating func changeRole(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let person = entry.act.subject else { return }
         update(.membership, .person(person), ["role": ExpectedValue("role", of: person, in: body)], by: entry)
@@ -33,7 +33,9 @@ extension FamilyReplay {
         departFromPolicy(person, entry)
     }
 
-    func activeMembers(except person: Pseudonym, where isMeant: (ExpectedRow) -> Bool = { _ in true }) -> [Pseudonym] {
-        keys(.membership) { $0["status"] == "active" && isMeant($0) }.flatMap(\.people).filter { $0 != person }
+    func activeMembers(
+        except person: Pseudonym, where isIncluded: (ExpectedRow) -> Bool = { _ in true }
+    ) -> [Pseudonym] {
+        keys(.membership) { $0["status"] == "active" && isIncluded($0) }.flatMap(\.people).filter { $0 != person }
     }
 }

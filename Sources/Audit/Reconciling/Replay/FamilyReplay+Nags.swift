@@ -27,7 +27,7 @@ extension FamilyReplay {
         let recipient = entry.act.subject
         func set(_ values: KeyValuePairs<String, ExpectedValue>) { update(.nag, .id(id), values, by: entry) }
         set(["sync_seq": ExpectedValue(entry.number)])
-        // The next instance of a series opens at another time when the one before it is moved.
+        // If an instance of a series is moved, the next instance opens at another time.
         if let next = body?["following_nag"].flatMap({ ResourceID($0) }) {
             update(.nag, .id(next), ["sync_seq": ExpectedValue(entry.number)], by: entry)
         }
@@ -74,9 +74,9 @@ extension FamilyReplay {
     /// Cancels open nags.
     /// - Parameter isCertain: false where an entry without details does not say whether they are cancelled.
     mutating func cancelOpenNags(
-        _ entry: AuditEntry, isCertain: Bool = true, where isMeant: (ExpectedRow) -> Bool
+        _ entry: AuditEntry, isCertain: Bool = true, where isIncluded: (ExpectedRow) -> Bool
     ) {
-        for key in keys(.nag, where: { Self.mayBeOpen($0) && isMeant($0) }) {
+        for key in keys(.nag, where: { Self.mayBeOpen($0) && isIncluded($0) }) {
             let wasOpen = rows[.nag][key]?["status"] == "open"
             let recipient = rows[.nag][key]?["recipient"]?.people.first
             update(

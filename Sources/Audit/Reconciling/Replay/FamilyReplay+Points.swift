@@ -1,7 +1,7 @@
 import Domain
 
 extension FamilyReplay {
-    /// Adds the score of a nag's end, and what it earns.
+    /// Adds the score of a nag's end, and the badges and incentives that it earns.
     mutating func addScore(_ nag: ResourceID, _ entry: AuditEntry, _ kind: AuditKind, _ body: AuditBody?) {
         let (points, streak) = (body?["points"], body?["streak_delta"])
         if body == nil || points != nil && streak != nil {
@@ -28,7 +28,7 @@ extension FamilyReplay {
 
     // MARK: Incentives
 
-    /// A guardian confirms what a rule promised.
+    /// Applies a guardian's confirmation of a reward.
     mutating func approveIncentive(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let body else {
             if let id = entry.act.resource { unreadIncentives.insert(id) }
@@ -38,11 +38,12 @@ extension FamilyReplay {
         addIncentives(entry, body, nag: body["nag"].flatMap { ResourceID($0) }, isApproved: true)
     }
 
-    /// Adds the effects of incentive rules that an entry records, with the points that they give now.
+    /// Adds the effects of incentive rules that an entry records, and their points unless a guardian still has to
+    /// confirm them.
     private mutating func addIncentives(_ entry: AuditEntry, _ body: AuditBody, nag: ResourceID?, isApproved: Bool) {
         let person = ExpectedValue.person(entry.act.subject)
         let nag: ExpectedValue = nag.map { ExpectedValue($0) } ?? "none"
-        for note in IncentiveNote.all(in: body) {
+        for note in IncentiveNote.notes(in: body) {
             let isApplied = isApproved || note.isAutomatic
             insert(
                 .incentive, .id(note.event),
@@ -63,14 +64,15 @@ extension FamilyReplay {
     /// Adds a version of an incentive rule, which supersedes those before it.
     mutating func setIncentiveRule(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let id = entry.act.resource else { return }
-        var last = cut == 0 ? 0 : nil
+        var last = lastPrunedNumber == 0 ? 0 : nil
         for key in rows[.incentiveRule].keys {
             guard case .version(of: id, let version) = key else { continue }
             last = max(last ?? 0, version)
             update(.incentiveRule, key, ["status": "superseded"], by: entry)
         }
         let rule = body.flatMap(IncentiveRuleVersion.init)
-        // Versions count from 1. Where retention has deleted the first ones, one without details has no number.
+        // Versions count from 1. If retention has deleted the first ones, the version of an entry without details is
+        // unknown.
         guard let version = rule?.version ?? last.map({ $0 + 1 }) else { return }
         insert(
             .incentiveRule, .version(of: id, version),

@@ -30,7 +30,7 @@ extension FamilyReplay {
     }
 
     mutating func proposePolicy(_ entry: AuditEntry, _ body: AuditBody?) {
-        // Owners propose.
+        // Only an owner can propose, so the actor is the owner.
         if case .oneOf = rows[.policy][.policy]?["owners"] {
             update(.policy, .policy, ["owners": .people([entry.act.actor])], by: entry)
         }
@@ -53,24 +53,24 @@ extension FamilyReplay {
             ], by: entry)
     }
 
-    /// Ends the ownership of somebody who leaves, and a proposal that they have a part in. A guardian who can sign in
-    /// without the family takes over from an only owner; the entry does not say which one.
+    /// Ends the ownership of a person who leaves, and a proposal of or for an owner who leaves. If the person was the
+    /// only owner, another guardian with a sign-in of their own becomes the owner; the entry does not say which one.
     mutating func departFromPolicy(_ person: Pseudonym, _ entry: AuditEntry) {
         guard let policy = rows[.policy][.policy], let owners = policy["owners"] else { return }
         let isOwner = owners.people.contains(person)
-        if let made = proposal, isOwner || made.owners.contains(person) {
+        if let pending = proposal, isOwner || pending.owners.contains(person) {
             proposal = nil
             update(.policy, .policy, ["proposal": "none", "proposed_terms": "none"], by: entry)
         }
         guard isOwner else { return }
-        let left = owners.people.subtracting([person])
-        if case .people = owners, !left.isEmpty {
+        let remaining = owners.people.subtracting([person])
+        if case .people = owners, !remaining.isEmpty {
             return update(
-                .policy, .policy, ["owners": .people(left), PolicyNote.awaitsCoOwner: "true"], by: entry)
+                .policy, .policy, ["owners": .people(remaining), PolicyNote.awaitsCoOwner: "true"], by: entry)
         }
-        let heirs = activeMembers(except: person) { $0["role"]?.text ?? "guardian" == "guardian" }
-            .filter { !withoutOwnSignIn.contains($0) }
-        let next = left.union(heirs)
-        update(.policy, .policy, ["owners": next.isEmpty ? .people([person]) : .oneOf(next)], by: entry)
+        let successors = activeMembers(except: person) { $0["role"]?.text ?? "guardian" == "guardian" }
+            .filter { !membersWithoutOwnSignIn.contains($0) }
+        let candidates = remaining.union(successors)
+        update(.policy, .policy, ["owners": candidates.isEmpty ? .people([person]) : .oneOf(candidates)], by: entry)
     }
 }

@@ -1,6 +1,6 @@
 import Domain
 
-/// A change of relationships, which are known by the members they lie between, and suspended by their ids.
+/// A change of relationships. Admissions and departures name members; a suspension names the relationship's id.
 enum RelationshipChange: Sendable {
     case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, Int64)
     case departed(Pseudonym, Int64)

@@ -5,17 +5,17 @@ import Domain
 /// Each part of the state has a file of its own here, with what its entries do to the expected rows.
 public struct FamilyReplay: Sendable {
     public let family: FamilyID
-    /// The last number that retention has deleted; 0 where it has deleted nothing.
-    public let cut: Int64
+    /// The number of the last entry that retention has deleted; 0 where it has deleted none.
+    public let lastPrunedNumber: Int64
     var rows = ExpectedRows()
     var relationshipChanges: [RelationshipChange] = []
-    /// Members whose accounts were opened inside the family: nobody signs in to them without it.
-    var withoutOwnSignIn: Set<Pseudonym> = []
+    /// Members whose accounts were created in the family. They have no sign-in of their own.
+    var membersWithoutOwnSignIn: Set<Pseudonym> = []
     /// The proposal for the policy; nil where nothing is proposed or its details are lost.
     var proposal: PolicyProposalNote?
-    private(set) var erased: Set<Pseudonym> = []
+    private(set) var erasedPeople: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
-    private(set) var unread: Set<Pseudonym> = []
+    private(set) var peopleWithLostDetails: Set<Pseudonym> = []
     /// Nags of which an entry without details may have recorded effects: a next nag, or what incentive rules give.
     var unreadEnds: Set<ResourceID> = []
     /// Effects of incentive rules that an entry without details gave.
@@ -26,21 +26,21 @@ public struct FamilyReplay: Sendable {
     public var damage = ReplayDamage()
     /// Kinds that this version does not know.
     public private(set) var unknownKinds: Set<String> = []
-    public private(set) var entries: Int64 = 0
+    public private(set) var entryCount: Int64 = 0
 
-    public init(family: FamilyID, cut: Int64 = 0) {
+    public init(family: FamilyID, lastPrunedNumber: Int64 = 0) {
         self.family = family
-        self.cut = cut
+        self.lastPrunedNumber = lastPrunedNumber
     }
 
-    /// Whether an entry says that the person was erased.
-    public func erased(_ person: Pseudonym) -> Bool { erased.contains(person) }
+    /// Returns whether an entry says that the person was erased.
+    public func isErased(_ person: Pseudonym) -> Bool { erasedPeople.contains(person) }
 
-    /// Applies the next entry. Each kind has its case, so that a new one does not compile before it is decided.
+    /// Applies the next entry. Each kind has its case, so that a new kind does not compile without one.
     /// - Parameter body: nil where it was erased or cannot be read.
     public mutating func apply(_ entry: AuditEntry, _ body: AuditBody?) {
-        entries += 1
-        if body == nil { unread.insert(entry.act.subject ?? entry.act.actor) }
+        entryCount += 1
+        if body == nil { peopleWithLostDetails.insert(entry.act.subject ?? entry.act.actor) }
         guard let kind = AuditKind(rawValue: entry.act.kind) else {
             if !entry.act.kind.hasSuffix(AuditKind.denialSuffix) { unknownKinds.insert(entry.act.kind) }
             return
@@ -54,7 +54,7 @@ public struct FamilyReplay: Sendable {
         case .memberRoleChanged: changeRole(entry, body)
         case .memberLeft, .memberRemoved, .accountDeleted: depart(entry)
         case .relationshipSuspended: suspendRelationship(entry)
-        case .personErased: if let person = entry.act.subject { erased.insert(person) }
+        case .personErased: if let person = entry.act.subject { erasedPeople.insert(person) }
         case .consentGranted: grantConsent(entry, body)
         case .consentRevoked: revokeConsent(entry)
         case .policyChanged: changePolicy(entry, body)
@@ -126,14 +126,14 @@ public struct FamilyReplay: Sendable {
     }
 
     /// Returns the keys of a subject's rows that satisfy a condition.
-    func keys(_ subject: StateFinding.Subject, where isMeant: (ExpectedRow) -> Bool) -> [StateKey] {
-        rows[subject].filter { isMeant($0.value) }.map(\.key)
+    func keys(_ subject: StateFinding.Subject, where isIncluded: (ExpectedRow) -> Bool) -> [StateKey] {
+        rows[subject].filter { isIncluded($0.value) }.map(\.key)
     }
 
-    /// Whether an entry that has lost its details may have recorded or changed the row.
+    /// Returns whether an entry that has lost its details may have recorded or changed the row.
     func mayHaveUnreadChange(of row: StateRow) -> Bool {
         switch row.subject {
-        case .badge: row.person.map(unread.contains) ?? false
+        case .badge: row.person.map(peopleWithLostDetails.contains) ?? false
         case .constraint: hasUnreadConstraints
         case .incentive, .points:
             row.keys.contains { if case .id(let id) = $0 { unreadIncentives.contains(id) } else { false } }

@@ -18,10 +18,10 @@ public struct IncentiveNote: Sendable, Hashable {
     /// Whether the reward is given without a guardian's confirmation.
     public var isAutomatic: Bool { terms.approvalMode == .auto }
 
-    /// `<event> <rule> <version> <trigger> <count> <reward> <amount> <approval mode>`.
+    /// The note in one line: `<event> <rule> <version> <trigger> <count> <reward> <amount> <approval mode>`.
     public var text: String { "\(event) \(rule) \(version) \(terms.auditText)" }
 
-    /// Parses a note; nil for a text that is none.
+    /// Parses the text of a note; nil for any other text.
     public init?(_ text: String) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         guard words.count == 8, let event = ResourceID(words[0]), let rule = ResourceID(words[1]),
@@ -37,12 +37,14 @@ public struct IncentiveNote: Sendable, Hashable {
     /// Returns the notes as details of an entry.
     public static func details(_ notes: [IncentiveNote]) -> AuditBody {
         var body = AuditBody()
-        body.setNumbered(detailName, notes.map(\.text))
+        body.setNumberedValues(detailName, notes.map(\.text))
         return body
     }
 
-    /// The notes of an entry.
-    static func all(in body: AuditBody) -> [IncentiveNote] { body.numbered(detailName).compactMap(IncentiveNote.init) }
+    /// Returns the notes of an entry.
+    static func notes(in body: AuditBody) -> [IncentiveNote] {
+        body.numberedValues(detailName).compactMap(IncentiveNote.init)
+    }
 
     private static let detailName = "incentive"
 }

@@ -7,7 +7,7 @@ public enum PolicyNote {
     private static let othersName = "other_constraints"
 
     /// Returns the limits by their names in entries.
-    /// - Parameter others: a digest of what the server does not know; empty for nothing.
+    /// - Parameter others: a digest of the policy's values that the server does not know; empty without any.
     public static func values(of limits: FamilyPolicy, others: String) -> [String: String] {
         var values = [othersName: others]
         for field in PolicyViolation.Field.allCases { values[field.rawValue] = limits.text(field) }
@@ -17,8 +17,8 @@ public enum PolicyNote {
     /// The limits that every family begins with.
     static let standard = values(of: .standard, others: "")
 
-    /// Returns the limits in an entry's details. An entry of an earlier release lacks the limit on third parties, which
-    /// were not allowed then.
+    /// Returns the limits in an entry's details. An entry of an earlier release lacks the value for models of third
+    /// parties, which no family allowed then.
     static func values(in body: AuditBody) -> [String: String] {
         let optional = PolicyViolation.Field.thirdPartyModels.rawValue
         return Dictionary(

@@ -59,7 +59,7 @@ enum RoleStatements {
 
     /// Reads a role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `is_whole`, which is
     /// false for a privilege on some of the columns only.
-    static func privileges(of role: String) -> SQL {
+    static func tablePrivileges(of role: String) -> SQL {
         """
         SELECT c.relname::text AS tab, p.name AS privilege, has_table_privilege(\(role), c.oid, p.name) AS is_whole
         FROM pg_class c CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES', 'DELETE', 'TRUNCATE', 'TRIGGER'])
@@ -73,7 +73,7 @@ enum RoleStatements {
     }
 
     /// Reads whether a role has each of the column privileges, in their order.
-    static func columns(_ privileges: [ServerGrants.Privilege], of role: String) -> SQL {
+    static func columnPrivileges(_ privileges: [ServerGrants.Privilege], of role: String) -> SQL {
         """
         SELECT coalesce(has_column_privilege(\(role), to_regclass(t), c, p), false) AS is_granted
         FROM unnest(\(SQLList(privileges.map(\.table))), \(SQLList(privileges.map { $0.column ?? "" })),

@@ -25,9 +25,11 @@ enum ServerLogin {
     /// Checks that the session's login has the privileges that the migrations grant, and no others.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
         let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
-        let held = try await RolePrivileges(of: login, queries)
-        if let missing = try await held.missing(from: grants, queries) { throw RoleFault.missingPrivileges(missing) }
-        if let surplus = held.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }
+        let privileges = try await RolePrivileges(of: login, queries)
+        if let missing = try await privileges.missing(from: grants, queries) {
+            throw RoleFault.missingPrivileges(missing)
+        }
+        if let surplus = privileges.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }
     }
 }
 
@@ -42,7 +44,7 @@ struct RolePrivileges {
 
     init(of role: String, _ queries: any Queries) async throws {
         self.role = role
-        let rows = try await queries.query(RoleStatements.privileges(of: role))
+        let rows = try await queries.query(RoleStatements.tablePrivileges(of: role))
         for index in 0..<rows.count {
             let (table, name): (String, String) = (try rows[index]["tab"], try rows[index]["privilege"])
             onTablesOrColumns[table, default: []].insert(name)
@@ -58,7 +60,7 @@ struct RolePrivileges {
         }
         let onColumns = Array(grants.privileges.filter { $0.column != nil })
         guard !onColumns.isEmpty else { return nil }
-        let rows = try await queries.query(RoleStatements.columns(onColumns, of: role))
+        let rows = try await queries.query(RoleStatements.columnPrivileges(onColumns, of: role))
         for (index, privilege) in onColumns.enumerated() where index < rows.count {
             guard try rows[index]["is_granted"] else {
                 return "\(privilege.name) (\(privilege.column ?? "")) on \(privilege.table)"

@@ -20,13 +20,13 @@ enum ServerRole {
     }
 
     /// Repeats the grants of the applied migrations, and revokes what PUBLIC must not have.
-    /// - Returns: what was missing or open, as text for the operator.
+    /// - Returns: a text for the operator about each repair: what was missing, or what PUBLIC had.
     static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.lock)
             var repairs: [String] = []
-            let held = try await RolePrivileges(of: ServerGrants.role, transaction)
-            if let missing = try await held.missing(from: grants, transaction) {
+            let privileges = try await RolePrivileges(of: ServerGrants.role, transaction)
+            if let missing = try await privileges.missing(from: grants, transaction) {
                 repairs.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }

@@ -15,7 +15,7 @@ final class CallTracer: Sendable {
     }
 
     /// Returns the scope of work that no request asked for.
-    /// - Parameter trace: the trace of the act that caused the work; nil begins a trace.
+    /// - Parameter trace: the trace of the act that caused the work; nil begins a new trace.
     func scope(of trace: TraceID?) -> RequestScope {
         let id = trace ?? random.identifier(at: clock.now())
         return RequestScope(request: nil, trace: TraceContext(named: id, isSampled: spans != nil))
@@ -28,11 +28,13 @@ final class CallTracer: Sendable {
             let scope = RequestScope.current ?? scope(of: nil)
             let trace = scope.trace.child(spanID())
             let spans = trace.isSampled ? spans : nil
-            let (start, started) = (clock.now(), MonotonicTime.now())
+            let (startTime, startedAt) = (clock.now(), MonotonicTime.now())
             return RequestSpan(traceparent: trace.traceparent) { outcome in
                 guard let spans else { return }
-                let time = MonotonicTime.now().nanoseconds(since: started)
-                spans.add(TraceSpan(trace, .call(method: method, peer: peer, outcome), start: start, nanoseconds: time))
+                let time = MonotonicTime.now().nanoseconds(since: startedAt)
+                spans.add(
+                    TraceSpan(
+                        trace, .call(method: method, peer: peer, outcome), start: startTime, nanoseconds: time))
             }
         }
     }

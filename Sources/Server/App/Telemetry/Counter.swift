@@ -13,7 +13,7 @@ final class Counter: Sendable {
 
 /// A histogram of durations, with fixed buckets.
 final class Histogram: Sendable {
-    /// The upper bounds in nanoseconds, ascending; one more bucket counts longer durations.
+    /// The upper bounds of the buckets in nanoseconds, ascending; one more bucket counts longer durations.
     static let bounds: [Int] = [
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
         500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000,
@@ -31,6 +31,7 @@ final class Histogram: Sendable {
 
     /// The count of each bucket; the last one has no upper bound.
     var counts: [Int] { buckets.map(\.value) }
+    /// The sum of the durations.
     var seconds: Double { Double(total.value) / 1e9 }
 
     /// Returns a quantile in milliseconds, as the upper bound of the bucket that contains it; 0 when there are no

@@ -3,11 +3,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// The figures of the database that an instance read last.
+/// The figures of the database, as this instance last read them.
 struct DatabaseFigures: Sendable {
     /// The time by which the server's clock is ahead of the database's.
     let clockOffset: Timestamp.Span
     let replication: ReplicationStatus
+    /// The lag of the slowest standby.
     let lag: (bytes: Int, time: Duration)
 }
 
@@ -30,7 +31,7 @@ final class DatabaseMonitor {
         poller.spawn { [weak self] in
             guard let self else { return }
             // Nil when the database does not answer: its last figures would be out of date.
-            telemetry.setDatabase(try? await readFigures())
+            telemetry.setDatabaseFigures(try? await readFigures())
             poller.schedule(at: .now() + Self.period) { [weak self] in self?.start() }
         }
     }

@@ -8,10 +8,11 @@ final class LoopGauges: Sendable {
     let sessions = Counter()
     /// The number of statements that wait for a database session.
     let waiting = Counter()
-    /// The number of statements that were refused because the queue was full or no session became free in time.
+    /// The number of statements and writes that were refused because a queue was full or they waited too long.
     let refused = Counter()
-    /// The delay of the loop's last timer of this kind, in nanoseconds.
+    /// The delay with which the loop ran the monitor's last timer, in nanoseconds.
     let lagNanoseconds = Counter()
+    // As in `Ledger.Tally` and `Ledger.batches`.
     let writes = Counter()
     let batches = Counter()
     let lostRaces = Counter()
@@ -49,7 +50,7 @@ final class LoopMonitor {
     private func publish() {
         gauges.sessions.set(services.database.openConnections)
         gauges.waiting.set(services.database.waitingRequests)
-        gauges.refused.set(services.database.refusals + services.ledger.refusals)
+        gauges.refused.set(services.database.refusalCount + services.ledger.refusals)
         let tally = services.ledger.tally
         gauges.writes.set(tally.writes)
         gauges.batches.set(services.ledger.batches)

@@ -13,12 +13,12 @@ enum ProcessFigures {
     /// Returns the size of the resident memory.
     static func residentBytes() -> Int {
         // The second of the numbers, in pages (proc_pid_statm(5)).
-        let numbers = small("/proc/self/statm").split(separator: " ")
+        let numbers = readFile("/proc/self/statm").split(separator: " ")
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
-    /// Returns the number of open descriptors. Since Linux 6.2 the folder's size is their number; older kernels give 0.
-    static func descriptors() -> Int {
+    /// Returns the number of open descriptors: the size of `/proc/self/fd`, which is 0 before Linux 6.2.
+    static func openDescriptors() -> Int {
         var status = stat()
         return stat("/proc/self/fd", &status) == 0 ? Int(status.st_size) : 0
     }
@@ -29,7 +29,8 @@ enum ProcessFigures {
         return Int(clamping: limit.rlim_cur)
     }
 
-    private static func small(_ path: String) -> String {
+    /// Returns the first 256 bytes of a file; nothing if it cannot be read.
+    private static func readFile(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }

@@ -4,7 +4,8 @@ import SQL
 
 /// The primary's view of its standbys.
 struct ReplicationStatus: Sendable {
-    /// Whether the schema's owner may read the details. Without them, only standbys and running backups are counted.
+    /// Whether the schema's owner may read the details. Otherwise `standbys` also counts running backups, and the other
+    /// figures of the standbys are not known.
     let isVisible: Bool
     let standbys: Int
     let synchronousStandbys: Int
@@ -31,12 +32,12 @@ extension ReplicationStatus {
 /// The time that the slowest standby is behind, from positions that were read one after the other. PostgreSQL's own
 /// `replay_lag` does not change while a standby replays nothing.
 struct ReplicationLag {
-    private static let limit = 1_024
+    private static let maxMarks = 1_024
 
     /// The positions of the primary that the slowest standby has not replayed yet, and when they were read, ascending.
     private var marks: [(position: Int, at: MonotonicTime)] = []
 
-    /// Adds the positions read now.
+    /// Adds the positions that were read at `now`.
     /// - Returns: the bytes and the time that the slowest standby is behind. The time may be too short, by at most the
     ///   time between two calls.
     mutating func update(_ status: ReplicationStatus, at now: MonotonicTime) -> (bytes: Int, time: Duration) {
@@ -49,7 +50,7 @@ struct ReplicationLag {
         marks.removeAll { $0.position <= replayed }
         if status.writtenPosition > max(replayed, marks.last?.position ?? 0) {
             // For a standby that is so far behind, every other mark is precise enough.
-            if marks.count >= Self.limit { marks = marks.enumerated().compactMap { $0 % 2 == 0 ? $1 : nil } }
+            if marks.count >= Self.maxMarks { marks = marks.enumerated().compactMap { $0 % 2 == 0 ? $1 : nil } }
             marks.append((status.writtenPosition, now))
         }
         return (max(0, status.writtenPosition - replayed), marks.first.map { now.elapsed(since: $0.at) } ?? .zero)

@@ -16,7 +16,7 @@ final class RequestCounters: Sendable {
             self.route = route
         }
 
-        /// The number of answers by status, without zeros; statuses out of the ordinary are counted as `other`.
+        /// The number of responses by status, without zeros; statuses outside `statuses` are counted as `other`.
         var counts: [(status: String, count: Int)] {
             byStatus.enumerated().compactMap { index, counter in
                 let count = counter.value
@@ -30,7 +30,7 @@ final class RequestCounters: Sendable {
         101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
         503, 505,
     ]
-    /// The index of a status.
+    /// The index of each status in `statuses`; their count for every other status.
     private static let indexOfStatus: [Int] = (0..<600).map { number in
         statuses.firstIndex(of: UInt16(number)) ?? statuses.count
     }
@@ -44,17 +44,17 @@ final class RequestCounters: Sendable {
 
     func count(_ record: borrowing RequestRecord) {
         let series = series[record.route?.number ?? series.count - 1]
-        series.durations.record(nanoseconds: record.nanoseconds)
+        series.durations.record(nanoseconds: record.durationNanoseconds)
         series.byStatus[Self.indexOfStatus[min(Int(record.status.rawValue), 599)]].add()
         bytesIn.add(record.bytesIn)
         bytesOut.add(record.bytesOut)
     }
 
-    /// The number of all requests and of 5xx answers, and the durations of all.
-    var totals: (requests: Int, failures: Int, durations: [Int]) {
-        var totals = (requests: 0, failures: 0, durations: [Int](repeating: 0, count: Histogram.bounds.count + 1))
+    /// The number of all requests, the number of 5xx responses among them, and the counts of the durations' buckets.
+    var totals: (requests: Int, failures: Int, durationCounts: [Int]) {
+        var totals = (requests: 0, failures: 0, durationCounts: [Int](repeating: 0, count: Histogram.bounds.count + 1))
         for one in series {
-            for (bucket, count) in one.durations.counts.enumerated() { totals.durations[bucket] += count }
+            for (bucket, count) in one.durations.counts.enumerated() { totals.durationCounts[bucket] += count }
             for (index, counter) in one.byStatus.enumerated() {
                 totals.requests += counter.value
                 if index < Self.statuses.count, Self.statuses[index] >= 500 { totals.failures += counter.value }

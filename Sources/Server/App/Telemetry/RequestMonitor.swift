@@ -12,16 +12,16 @@ struct RequestMonitor: RequestObserver {
     func requestFinished(_ record: borrowing RequestRecord) {
         telemetry.requests.count(record)
         if let spans = telemetry.spans, let trace = record.trace, trace.isSampled {
-            let start = clock.now() - Timestamp.Span(microseconds: Int64(record.nanoseconds / 1_000))
+            let start = clock.now() - Timestamp.Span(microseconds: Int64(record.durationNanoseconds / 1_000))
             spans.add(
                 TraceSpan(
                     trace, .request(record.method, record.route, record.status), start: start,
-                    nanoseconds: record.nanoseconds))
+                    nanoseconds: record.durationNanoseconds))
         }
         var level = Log.Level.info
         if case .streamFailed = record.fault { level = .error }
         guard log.isOn(level) else { return }
-        let milliseconds = Double(record.nanoseconds / 1_000) / 1_000
+        let milliseconds = Double(record.durationNanoseconds / 1_000) / 1_000
         // Copied, because a closure cannot capture a borrowed value. Of the values that the client sends, only the
         // trace id is logged.
         let (method, template, status) = (

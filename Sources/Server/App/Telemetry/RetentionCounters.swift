@@ -5,9 +5,10 @@ final class RetentionCounters: Sendable {
     private let counters: [(name: String, rows: Counter)] = Retention.rules.map { ($0.name, Counter()) }
 
     /// Adds the rows of one round.
-    func add(_ ended: [(name: String, rows: Int)]) {
-        for (name, rows) in ended { counters.first { $0.name == name }?.rows.add(rows) }
+    func add(_ rowCounts: [(name: String, rows: Int)]) {
+        for (name, rows) in rowCounts { counters.first { $0.name == name }?.rows.add(rows) }
     }
 
+    /// The number of rows by rule.
     var rows: [(name: String, rows: Int)] { counters.map { ($0.name, $0.rows.value) } }
 }

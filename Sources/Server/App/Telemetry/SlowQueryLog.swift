@@ -8,14 +8,15 @@ import SQL
 /// Logs batches of statements that take long, with their text and never with a value: values are parameters, and the
 /// text has `$1` in their place.
 final class SlowQueryLog: Sendable {
-    private static let longestText = 300
+    /// The largest number of characters of a statement in a line.
+    private static let maxTextLength = 300
     /// The largest number of different statements in one line.
     private static let statementLimit = 4
 
     private let log: Log
     /// The counter of all batches that took long, logged or not.
     private let counter: Counter
-    private let limit = Locked(LineLimit())
+    private let lineLimit = Locked(LineLimit())
 
     init(_ log: Log, counting counter: Counter) { (self.log, self.counter) = (log, counter) }
 
@@ -26,13 +27,13 @@ final class SlowQueryLog: Sendable {
 
     private func write(_ batch: SlowBatch, _ scope: RequestScope?, at now: MonotonicTime) {
         counter.add()
-        guard let suppressed = limit.withLock({ $0.admit(at: now) }) else { return }
+        guard let suppressed = lineLimit.withLock({ $0.admit(at: now) }) else { return }
         log.write(.warning, "slow_query") { json in
             json.field("ms", Double(batch.duration / .microseconds(1)) / 1_000)
             json.key("statements")
             json.array { json in for text in Self.texts(batch.statements) { json.string(text) } }
             json.field("count", batch.statements.count)
-            if let rows = batch.rows { json.field("rows", rows) } else { json.field("failed", true) }
+            if let rows = batch.rowCount { json.field("rows", rows) } else { json.field("failed", true) }
             json.fieldIfPresent("request_id", scope?.request?.description)
             json.fieldIfPresent("trace_id", scope?.trace.traceID)
             if suppressed > 0 { json.field("suppressed", suppressed) }
@@ -54,15 +55,15 @@ final class SlowQueryLog: Sendable {
         // Text that was created at run time may contain values.
         guard statement.statementKey != nil else { return "(made at run time)" }
         let line = statement.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        return line.count > longestText ? line.prefix(longestText) + "…" : line
+        return line.count > maxTextLength ? line.prefix(maxTextLength) + "…" : line
     }
 }
 
-/// Limits the log to ten lines a second.
+/// Limits the lines about slow statements to ten a second.
 struct LineLimit {
     private static let linesPerSecond = 10
 
-    private var secondEnds = MonotonicTime(nanoseconds: 0)
+    private var secondEndsAt = MonotonicTime(nanoseconds: 0)
     private var lines = 0
     private var suppressed = 0
 
@@ -70,7 +71,7 @@ struct LineLimit {
     /// - Returns: the number of lines that were suppressed since the last admitted one; nil when this line is
     ///   suppressed.
     mutating func admit(at now: MonotonicTime) -> Int? {
-        if now >= secondEnds { (secondEnds, lines) = (now + .seconds(1), 0) }
+        if now >= secondEndsAt { (secondEndsAt, lines) = (now + .seconds(1), 0) }
         guard lines < Self.linesPerSecond else {
             suppressed += 1
             return nil

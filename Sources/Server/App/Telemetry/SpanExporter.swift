@@ -28,7 +28,7 @@ final class SpanExporter: BackgroundJob {
     private static let period = Duration.seconds(1)
     private static let batchSize = 512
     private static let path = "/v1/traces"
-    /// The time for which a stopping server waits for its last spans.
+    /// The longest time for which a stopping server waits until its last spans are sent.
     private static let drainTime = Duration.seconds(2)
 
     private let spans: SpanQueue
@@ -65,7 +65,7 @@ final class SpanExporter: BackgroundJob {
         if let timer { poller.cancel(timer) }
     }
 
-    /// Sends, after `stop`, the remaining spans, for a short time.
+    /// Sends the remaining spans after `stop`, for at most `drainTime`.
     func finish() async {
         let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
         await sendAll()
@@ -100,11 +100,12 @@ final class SpanExporter: BackgroundJob {
             let response =
                 switch collector {
                 case .loopback(let url):
-                    try await loopback.send("POST", url, Self.path, headers: headers, body: body, limits: .ofProvider)
+                    try await loopback.send(
+                        "POST", url, Self.path, headers: headers, body: body, limits: .providerResponse)
                 case .remote(let url):
                     try await remote.send(
                         HTTPClientRequest(
-                            "POST", url.text + Self.path, headers: headers, body: body, limits: .ofProvider))
+                            "POST", url.text + Self.path, headers: headers, body: body, limits: .providerResponse))
                 }
             return 200..<300 ~= response.status
         } catch {

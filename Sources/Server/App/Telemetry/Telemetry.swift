@@ -22,9 +22,9 @@ final class Telemetry: Sendable {
     /// The queue of spans of sampled traces; nil where none are exported.
     let spans: SpanQueue?
 
-    private let lastDatabase = Locked(DatabaseFigures?.none)
+    private let lastDatabaseFigures = Locked(DatabaseFigures?.none)
     private let draining = Atomic(false)
-    private let started = MonotonicTime.now()
+    private let startedAt = MonotonicTime.now()
     private let history = Locked(History())
 
     init(loops: Int, exportsSpans: Bool = false, standby: StandbyUse? = nil) {
@@ -37,12 +37,12 @@ final class Telemetry: Sendable {
     var isDraining: Bool { draining.load(ordering: .relaxed) }
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 
-    /// The database's figures that were read last; nil while it does not answer.
-    var database: DatabaseFigures? { lastDatabase.withLock { $0 } }
-    func setDatabase(_ figures: DatabaseFigures?) { lastDatabase.withLock { $0 = figures } }
+    /// The database's figures that were read last; nil while the database does not answer.
+    var databaseFigures: DatabaseFigures? { lastDatabaseFigures.withLock { $0 } }
+    func setDatabaseFigures(_ figures: DatabaseFigures?) { lastDatabaseFigures.withLock { $0 = figures } }
 
-    var connections: Int { connectionsOpened.value - connectionsClosed.value }
-    var uptime: Duration { MonotonicTime.now().elapsed(since: started) }
+    var openConnections: Int { connectionsOpened.value - connectionsClosed.value }
+    var uptime: Duration { MonotonicTime.now().elapsed(since: startedAt) }
 
     /// Takes a sample for the charts of the dashboard; called every `History.period`.
     func recordSample() {
@@ -56,8 +56,8 @@ final class Telemetry: Sendable {
     private var currentSample: Sample {
         let totals = requests.totals
         return Sample(
-            at: .now(), requests: totals.requests, failures: totals.failures, durations: totals.durations,
-            connections: connections, processorSeconds: ProcessFigures.processorSeconds(),
+            at: .now(), requests: totals.requests, failures: totals.failures, durationCounts: totals.durationCounts,
+            openConnections: openConnections, processorSeconds: ProcessFigures.processorSeconds(),
             residentBytes: ProcessFigures.residentBytes())
     }
 
@@ -66,8 +66,9 @@ final class Telemetry: Sendable {
         let at: MonotonicTime
         let requests: Int
         let failures: Int
-        let durations: [Int]
-        let connections: Int
+        /// The counts of the buckets of `Histogram`.
+        let durationCounts: [Int]
+        let openConnections: Int
         let processorSeconds: Double
         let residentBytes: Int
     }

@@ -106,7 +106,7 @@ final class SpanQueue: Sendable {
         if !isAdded { dropped.add() }
     }
 
-    /// Removes the oldest spans, at most `count`.
+    /// Removes and returns the oldest spans, at most `count`.
     func take(_ count: Int) -> [TraceSpan] {
         waiting.withLock { waiting in
             defer { waiting.removeFirst(min(count, waiting.count)) }

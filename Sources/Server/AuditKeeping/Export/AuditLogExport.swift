@@ -16,10 +16,10 @@ struct AuditLogExport {
     private let queries: any Queries
     private let sealing: Sealing
     private let reader: LogReader
-    private let slice: CooperativeYield
+    private let cooperativeYield: CooperativeYield
 
     init(_ queries: any Queries, _ sealing: Sealing, on poller: Poller) {
-        slice = CooperativeYield(poller: poller)
+        cooperativeYield = CooperativeYield(poller: poller)
         self.queries = queries
         self.sealing = sealing
         reader = LogReader(queries)
@@ -28,29 +28,31 @@ struct AuditLogExport {
     /// Passes on all lines, a page at a time.
     /// - Parameters:
     ///   - family: the family to export; nil for all.
-    ///   - after: the number of the family, or the position of the log, after which the export continues; nil for the
-    ///     beginning.
+    ///   - after: the number of the family's entry, or the position in the log, after which the export continues; nil
+    ///     for the beginning.
     func run(
         of family: FamilyID?, after: Int64?, origin: String, at now: Timestamp,
         _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws {
         let newest = try await reader.newestCheckpoint()
         let size = newest?.checkpoint.size ?? 0
-        if after == nil { try await emit(try await beginning(of: family, origin, now)) }
+        if after == nil { try await emit(try await firstLines(of: family, origin, now)) }
         var count: (entries: Int, clocks: Int)
         if let family {
             // Numbers begin with 1. Rows with lower ones are exported as well, for verifiers to find.
-            count = try await chain(of: family, after: after ?? .min, size: size, newest?.note, emit)
+            count = try await exportChain(of: family, after: after ?? .min, size: size, newest?.note, emit)
         } else {
-            count = (try await log(after: min(after ?? -1, size - 1), size: size, emit), 0)
-            let rest = try await unsequencedEntries(size: size, emit)
+            count = (try await exportLog(after: min(after ?? -1, size - 1), size: size, emit), 0)
+            let rest = try await exportUnsequencedEntries(size: size, emit)
             count = (count.entries + rest.entries, rest.clocks)
             if let newest { try await emit([.checkpoint(note: newest.note)]) }
         }
         try await emit([.end(entries: count.entries, clocks: count.clocks)])
     }
 
-    private func beginning(of family: FamilyID?, _ origin: String, _ now: Timestamp) async throws -> [AuditExportLine] {
+    private func firstLines(
+        of family: FamilyID?, _ origin: String, _ now: Timestamp
+    ) async throws -> [AuditExportLine] {
         let keys = try await queries.query(LogStatements.keys).map { row throws(PostgresError) in
             AuditKey(verifier: try row["verifier"], handover: try row["handover"])
         }
@@ -63,13 +65,13 @@ struct AuditLogExport {
 
     // MARK: One family
 
-    private func chain(
+    private func exportChain(
         of family: FamilyID, after: Int64, size: Int64, _ note: String?,
         _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
-        let newest = try await queries.query(ExportStatements.newestNumber(of: family)).onlyRow()
+        let newest = try await queries.query(ExportStatements.newestNumberAndClock(of: family)).onlyRow()
         let last: Int64 = try newest["n"]
-        let clock = try clock(family, newest["seq"], newest["head"])
+        let clock = try clockLine(family, newest["seq"], newest["head"])
         var (number, count) = (after, 0)
         while number < last {
             let rows = try await queries.query(
@@ -95,14 +97,14 @@ struct AuditLogExport {
         return (count, clock == nil ? 0 : 1)
     }
 
-    private func clock(_ family: FamilyID, _ number: Int64?, _ head: [UInt8]?) -> AuditExportLine? {
+    private func clockLine(_ family: FamilyID, _ number: Int64?, _ head: [UInt8]?) -> AuditExportLine? {
         guard let number, let digest = head.flatMap({ HexDigest(bytes: $0) }) else { return nil }
         return .clock(family, n: Int(number), head: digest)
     }
 
     // MARK: All families
 
-    private func log(
+    private func exportLog(
         after: Int64, size: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
         var (position, count, lastCheckpointSize) = (after, 0, max(after + 1, 0))
@@ -111,12 +113,12 @@ struct AuditLogExport {
             guard rows.count > 0 else { break }
             let first: Int64 = position + 1
             let end: Int64 = try rows[rows.count - 1]["position"] + 1
-            let nodes = try await nodes(first..<end)
+            let nodes = try await nodeLines(first..<end)
             let notes = try await queries.query(ExportStatements.checkpoints(above: first, upTo: end))
             var nextNote = 0
             var lines: [AuditExportLine] = []
             for index in 0..<rows.count {
-                await slice.yieldIfDue(after: index)
+                await cooperativeYield.yieldIfDue(after: index)
                 let leafPosition: Int64 = try rows[index]["position"]
                 lines.append(try line(rows[index], at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
@@ -142,7 +144,7 @@ struct AuditLogExport {
 
     /// Exports the entries without a position, family by family, each family with the state of its clock at that time.
     /// - Returns: the number of entries and clocks.
-    private func unsequencedEntries(
+    private func exportUnsequencedEntries(
         size: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
         var (count, last) = ((entries: 0, clocks: 0), FamilyID?.none)
@@ -151,10 +153,10 @@ struct AuditLogExport {
             var index = 0
             while index < rows.count {
                 let family: FamilyID = try rows[index]["clock_family"]
-                let clock = try clock(family, rows[index]["clock"], rows[index]["head"])
+                let clock = try clockLine(family, rows[index]["clock"], rows[index]["head"])
                 var (lines, number): ([AuditExportLine], Int64) = ([], 0)
                 while index < rows.count, try rows[index]["clock_family"] == family {
-                    await slice.yieldIfDue(after: index)
+                    await cooperativeYield.yieldIfDue(after: index)
                     if let next: Int64 = try rows[index]["n"] {
                         lines.append(try line(rows[index], position: nil))
                         number = next
@@ -164,7 +166,7 @@ struct AuditLogExport {
                 count.entries += lines.count
                 try await emit(lines)
                 if lines.count >= ExportStatements.unsequencedEntriesPerFamily {
-                    count.entries += try await entries(
+                    count.entries += try await exportEntries(
                         of: family, after: number, upTo: clock?.clockNumber ?? .max, emit)
                 }
                 if let clock {
@@ -179,7 +181,7 @@ struct AuditLogExport {
 
     /// Exports the entries of one family that have no position.
     /// - Returns: their number.
-    private func entries(
+    private func exportEntries(
         of family: FamilyID, after: Int64, upTo last: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
         var (number, count) = (after, 0)
@@ -198,19 +200,19 @@ struct AuditLogExport {
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {
-            await slice.yieldIfDue(after: index)
+            await cooperativeYield.yieldIfDue(after: index)
             lines.append(try line(rows[index], position: try position(rows[index])))
         }
         return lines
     }
 
     /// Returns the roots of the subtrees that each of the leaves completes, by leaf.
-    private func nodes(_ leaves: Range<Int64>) async throws -> [Int64: [AuditExportLine]] {
-        let runs = (1..<Tile.levels).map { level in
+    private func nodeLines(_ leaves: Range<Int64>) async throws -> [Int64: [AuditExportLine]] {
+        let runs = (1..<Tile.levelCount).map { level in
             NodeRun(
                 level: level,
-                positions: Tile.nodes(
-                    level: level, size: leaves.lowerBound)..<Tile.nodes(level: level, size: leaves.upperBound))
+                positions: Tile.nodeCount(
+                    level: level, size: leaves.lowerBound)..<Tile.nodeCount(level: level, size: leaves.upperBound))
         }.filter { !$0.positions.isEmpty }
         guard !runs.isEmpty else { return [:] }
         let store = try NodeStore(await queries.query(LogStatements.nodes(runs)))
@@ -251,7 +253,7 @@ struct AuditLogExport {
             commit: try HexDigest(column: try row["commit"]), previous: try HexDigest(column: try row["prev"]),
             hash: try HexDigest(column: try row["hash"]), position: position.map { Int($0) }, payload: "erased",
             salt: nil, body: nil)
-        switch try sealing.body(row) {
+        switch try sealing.openBody(of: row) {
         case .whole(let salt, let body):
             (entry.payload, entry.salt, entry.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
         case .unreadable: entry.payload = "unreadable"

@@ -7,7 +7,8 @@ public enum AuditLogFile {
     /// Passes on the lines of an export, page by page.
     /// - Parameters:
     ///   - family: the family to export; nil for all.
-    ///   - after: the number or position after which an interrupted export continues; nil for the beginning.
+    ///   - after: the number of the family's entry, or the position in the log, after which an interrupted export
+    ///     continues; nil for the beginning.
     public static func export(
         databaseURL: String, keys: AuditKeyring, family: FamilyID?, after: Int64?, clock: any WallClock = SystemClock(),
         _ emit: @escaping @Sendable ([AuditExportLine]) throws -> Void

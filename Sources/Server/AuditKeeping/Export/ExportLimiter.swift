@@ -21,17 +21,17 @@ final class ExportLimiter: Sendable {
     /// Creates the limiter. All exports together may use a quarter of `answerMemory`.
     init(_ limits: Limits) { limit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
 
-    /// The number of running exports.
+    /// The number of running exports in this process.
     var count: Int { counts.withLock { $0.total } }
 
     /// Counts one more export, until the returned value is released.
-    /// - Parameter network: the client's; nil counts for the person and in all only.
+    /// - Parameter network: the client's network; with nil the export counts for the person and in all only.
     /// - Throws: 429 when the person or the address has too many; 503 when there are too many in all.
     func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
         let refusal: APIError? = counts.withLock { counts in
             let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
             guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
-                return APIError.tooManyExportsOfOne
+                return APIError.tooManyExportsByClient
             }
             guard counts.total < limit else {
                 return APIError.tooManyExports

@@ -35,7 +35,7 @@ extension ExportRecord {
         let act = Audit.AuditEntry.Act(
             kind: entry.kind, actor: entry.actor, subject: entry.subject, resource: entry.resourceID,
             trace: entry.traceID, request: entry.requestID, commitment: entry.commit.bytes)
-        let found = Audit.AuditEntry(
+        let parsedEntry = Audit.AuditEntry(
             family: entry.familyID, number: Int64(entry.n), at: Timestamp(microseconds: Int64(entry.atMicroseconds)),
             act: act, previous: entry.previous.bytes, hash: entry.hash.bytes)
         let payload: Payload
@@ -47,7 +47,7 @@ extension ExportRecord {
         case "unreadable": payload = .unreadable
         default: return nil
         }
-        self = .entry(found, payload, position: entry.position.map { Int64($0) })
+        self = .entry(parsedEntry, payload, position: entry.position.map { Int64($0) })
     }
 }
 

@@ -25,7 +25,7 @@ enum ExportStatements {
 
     /// Reads the number of a family's newest entry, 0 where it has none, and its clock at the same time, null where it
     /// has none.
-    static func newestNumber(of family: FamilyID) -> SQL {
+    static func newestNumberAndClock(of family: FamilyID) -> SQL {
         """
         SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n,
                c.seq, c.head
@@ -41,7 +41,7 @@ enum ExportStatements {
         """
     }
 
-    /// Reads positions of the log after one of them, with their entries where they exist.
+    /// Reads the leaves of the log after `position`, with their entries where they exist.
     static func leaves(after position: Int64, size: Int64) -> SQL {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)

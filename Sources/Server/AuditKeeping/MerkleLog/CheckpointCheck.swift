@@ -16,8 +16,8 @@ struct CheckpointCheck {
 
     /// Returns the first checkpoint with a foreign signature; nil where there is none.
     /// - Parameter pause: called with the number of checkpoints checked before.
-    func firstForeign(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
-        var known = keys.signing.map(\.verifier)
+    func firstForeignCheckpoint(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
+        var known = keys.signingKeys.map(\.verifier)
         // The database also lists a key that no note vouches for any more, because it was stolen.
         let listed = try await queries.query(LogStatements.keys).map { row throws(PostgresError) -> String in
             try row["verifier"]
@@ -31,12 +31,12 @@ struct CheckpointCheck {
                 try await pause(count)
                 count += 1
                 let (size, text): (Int64, String) = (try rows[index]["size"], try rows[index]["note"])
-                guard let note = SignedNote(text), trusted.checkpoint(note) != nil else {
+                guard let note = SignedNote(text), trusted.checkpoint(in: note) != nil else {
                     return AuditFinding(.untrustedCheckpoint, position: size)
                 }
                 last = (size, try rows[index]["at"])
             }
-            if rows.count < LogStatements.checkpointPage { return nil }
+            if rows.count < LogStatements.checkpointPageSize { return nil }
         }
     }
 }

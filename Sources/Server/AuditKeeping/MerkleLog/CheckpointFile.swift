@@ -116,7 +116,7 @@ public struct CheckpointFile: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Replaces the entry that was read.
+    /// Replaces the entry that was read before, if the file still holds it.
     /// - Returns: the file's content afterwards: the new entry, or the one that another instance wrote in the meantime.
     func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
         try withFileLock { () throws(Fault) -> Entry in
@@ -146,10 +146,10 @@ public struct CheckpointFile: Sendable {
         guard isWritten else { throw .unwritable(path, reason: reason) }
         guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
         // The rename is on disk only after the folder is synced.
-        let opened = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard opened >= 0 else { return }
-        fsync(opened)
-        close(opened)
+        let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folderDescriptor >= 0 else { return }
+        fsync(folderDescriptor)
+        close(folderDescriptor)
     }
 
     /// Runs `body` while no other instance uses the file.

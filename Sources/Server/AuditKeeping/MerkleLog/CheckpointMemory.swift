@@ -23,7 +23,8 @@ final class CheckpointMemory {
 
     /// Reads the file: its content may come from this instance, from another that shares the file, or from an operator
     /// who accepted another log.
-    /// - Throws: an error when an earlier checkpoint is still not in the file. Then nothing MUST be signed.
+    /// - Throws: an error when an earlier checkpoint could not be written to the file, or the file cannot be read. Then
+    ///   the caller MUST NOT sign anything.
     func refresh() async throws {
         guard let file else { return }
         if let entry = unwrittenEntry { try await write(entry) }

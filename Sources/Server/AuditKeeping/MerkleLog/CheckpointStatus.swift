@@ -17,7 +17,7 @@ public final class CheckpointStatus: Sendable {
         /// The reason for which the log makes no progress; nil while there is none, or only a temporary one.
         var fault: String?
         /// The time at which the last successful round began.
-        var seen: Timestamp?
+        var lastSuccessAt: Timestamp?
         /// The time from which entries may have no checkpoint; nil while rounds succeed.
         var failingSince: Timestamp?
 
@@ -46,12 +46,12 @@ public final class CheckpointStatus: Sendable {
     /// The longest interval between two rounds of the sequencer.
     static let longestPause = Timestamp.Span.seconds(30)
     /// The time without a checkpoint that raises the alarm.
-    static let longestSilence = AuditLogVerifier.Policy().longestSilence
+    static let longestSilence = AuditLogVerifier.Policy().largestCheckpointAge
 
     private let snapshot = Locked(Snapshot())
     let isOn: Bool
     /// The status of the background check.
-    let pass = PassStatus()
+    let passStatus = PassStatus()
 
     /// - Parameter isOn: whether this server has the keys to sign a log, and may do so.
     init(isOn: Bool) { self.isOn = isOn }
@@ -74,7 +74,7 @@ public final class CheckpointStatus: Sendable {
         let snapshot = current
         if snapshot.fault != nil { return .broken }
         guard let checkpoint = snapshot.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
-        if let seen = snapshot.seen, now - seen > Self.longestPause { return .late }
+        if let last = snapshot.lastSuccessAt, now - last > Self.longestPause { return .late }
         if let since = snapshot.exposedSince, now - since > Self.exposureWindow { return .late }
         return .none
     }

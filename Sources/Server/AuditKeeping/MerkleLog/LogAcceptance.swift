@@ -85,7 +85,7 @@ public struct LogAcceptance: Sendable {
                     ], stampedRows: 0)
                 try await tool.perform(act, in: .outside, tool.context(clock.now()), transaction)
                 let checkpoint = Checkpoint(origin: keys.origin, size: heads.size, root: heads.root, time: now)
-                let note = checkpoint.signed(by: keys.signing)
+                let note = checkpoint.signed(by: keys.signingKeys)
                 _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
                 return LoopBound(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
             }.value

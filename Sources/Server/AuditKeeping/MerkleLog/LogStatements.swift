@@ -10,8 +10,8 @@ enum LogStatements {
     /// delay the others.
     static let familyLimit = 512
 
-    /// Reads the entries that are not in the log yet: those of the families that are marked to have some, and those of
-    /// a page of all families, which begins with `family`.
+    /// Reads the entries that are not in the log yet: from the families with the mark `awaits_sequencing`, and from one
+    /// page of all families, which begins with `family`.
     static func pending(from family: FamilyID, page: Int64) -> SQL {
         """
         SELECT e.family_id, e.n, e.at, e.hash FROM (
@@ -40,7 +40,7 @@ enum LogStatements {
         "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(page) LIMIT 1"
     }
 
-    /// Clears the mark of families that have written nothing since then and have all their entries in the log.
+    /// Clears the mark of families that have written nothing since `moment` and have all their entries in the log.
     ///
     /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped; a row
     /// whose write has just ended is read again. The transaction is not synced to disk: if a mark reappears, it is
@@ -66,8 +66,8 @@ enum LogStatements {
     /// - Parameter now: the instance's time; nil if clocks are not compared. An instance whose clock is far from the
     ///   database's does not get the lock, because it would date checkpoints wrongly.
     static func tryLock(at now: Timestamp?) -> SQL {
-        let hasTime: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
-        return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
+        let isSkewSmall: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
+        return "SELECT CASE WHEN \(isSkewSmall) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
     /// Takes the lock for appending to the log until the transaction ends, and waits for it.
@@ -112,17 +112,18 @@ enum LogStatements {
 
     static let newestCheckpoint: SQL = "SELECT note FROM audit_checkpoint ORDER BY size DESC, at DESC LIMIT 1"
 
-    static let checkpointPage = 1_000
+    /// The number of checkpoints in one page.
+    static let checkpointPageSize = 1_000
 
     /// Reads a page of all checkpoints, in their order.
     static func checkpoints(after last: (size: Int64, at: Timestamp)?) -> SQL {
         let condition: SQL = last.map { "WHERE (size, at) > (\($0.size)::bigint, \($0.at)::timestamptz)" } ?? ""
         return """
-            SELECT size, at, note FROM audit_checkpoint \(condition) ORDER BY size, at LIMIT \(literal: checkpointPage)
+            SELECT size, at, note FROM audit_checkpoint \(condition) ORDER BY size, at LIMIT \(literal: checkpointPageSize)
             """
     }
 
-    /// Reads the newest checkpoint with that root, in Base64.
+    /// Reads the newest checkpoint with the root, which is given in Base64.
     static func checkpoint(root: String) -> SQL {
         "SELECT note FROM audit_checkpoint WHERE split_part(note, E'\\n', 3) = \(root) ORDER BY size DESC, at DESC LIMIT 1"
     }

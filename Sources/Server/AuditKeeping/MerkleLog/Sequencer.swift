@@ -14,18 +14,18 @@ import SQL
 /// state.
 ///
 /// A round reads the rows of the families that may have pending entries (`family_clock.awaits_sequencing`), and of a
-/// page of all others in turn, which finds entries without a mark later. The cost of both does not grow with the number
-/// of quiet families.
+/// page of all others in turn, which finds entries without a mark later. The cost of a round does not grow with the
+/// number of quiet families.
 ///
-/// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
-/// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
+/// The sequencer signs nothing when the log does not extend what this instance signed or saw before
+/// (`CheckpointMemory`), or is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer: PeriodicJob {
     /// The limits of the sequencer's sessions: one, with a long timeout, because no request waits for it.
     static let limits = Database.Limits(connections: 1, batchTimeout: .seconds(90))
 
     /// The points of a round where tests make it fail.
-    enum Step: CaseIterable {
-        case lockTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed
+    enum Point: CaseIterable {
+        case lockTaken, entriesRead, leavesWritten, nodesWritten, checkpointWritten, committed
     }
 
     /// The error for a log in the database that is not the one that was signed.
@@ -50,10 +50,11 @@ final class Sequencer: PeriodicJob {
 
     /// The pace at which families are read.
     struct Pace: Sendable {
-        /// A family that has written within this time is read in every round.
-        var quiet = Timestamp.Span.seconds(10)
-        /// The number of families, of all, that a round reads in turn.
-        var page: Int64 = 32
+        /// The time for which a family must have written nothing before its mark is cleared. A round reads all marked
+        /// families.
+        var quietTime = Timestamp.Span.seconds(10)
+        /// The number of families in the page of all families that a round reads.
+        var pageSize: Int64 = 32
         init() {}
     }
 
@@ -64,26 +65,28 @@ final class Sequencer: PeriodicJob {
     private let database: Database
     private let keys: AuditKeyring
     private let clock: any WallClock
-    private let head: CheckpointStatus
+    private let status: CheckpointStatus
     private let log: Log
     private let memory: CheckpointMemory
     private let pace: Pace
-    private let reach: (Step) throws -> Void
+    private let reach: (Point) throws -> Void
     private var rounds = 0
     /// The first family of the page that the next round reads.
     private var nextFamily = FamilyID.outside
     private(set) var isStopped = false
-    private var areKeysKnown = false
+    /// Whether this process has stored its verifier keys in the database.
+    private var areKeysPublished = false
 
+    /// - Parameter reach: called at each point; an error that it throws ends the round.
     init(
-        database: Database, keys: AuditKeyring, clock: any WallClock, head: CheckpointStatus, log: Log,
+        database: Database, keys: AuditKeyring, clock: any WallClock, status: CheckpointStatus, log: Log,
         memory: CheckpointMemory = CheckpointMemory(), pace: Pace = Pace(),
-        reach: @escaping (Step) throws -> Void = { _ in }
+        reach: @escaping (Point) throws -> Void = { _ in }
     ) {
         self.database = database
         self.keys = keys
         self.clock = clock
-        self.head = head
+        self.status = status
         self.log = log
         self.memory = memory
         self.pace = pace
@@ -97,10 +100,10 @@ final class Sequencer: PeriodicJob {
     func stop() { isStopped = true }
 
     /// Runs one round.
-    /// - Returns: whether more entries are waiting, as a full batch says.
-    func round() async throws -> Bool {
+    /// - Returns: whether more entries may be waiting, because the batch was full.
+    func runRound() async throws -> Bool {
         let now = clock.now()
-        if !areKeysKnown { try await publishKeys(at: now) }
+        if !areKeysPublished { try await publishKeys(at: now) }
         let checksTree = rounds % Self.roundsPerCheck == 0
         rounds += 1
         try await memory.refresh()
@@ -110,10 +113,10 @@ final class Sequencer: PeriodicJob {
         try reach(.committed)
         if let next = outcome.nextFamily {
             nextFamily = next
-            _ = try await database.query(LogStatements.markSequenced(quietSince: now - pace.quiet))
+            _ = try await database.query(LogStatements.markSequenced(quietSince: now - pace.quietTime))
         }
         if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
-        head.update { snapshot in
+        status.update { snapshot in
             if let newest = outcome.newest {
                 snapshot.note = newest.note
                 snapshot.checkpoint = newest.checkpoint
@@ -121,7 +124,7 @@ final class Sequencer: PeriodicJob {
             snapshot.exposedSince = outcome.oldestRemaining
             snapshot.isBehind = outcome.isFull
             snapshot.fault = nil
-            snapshot.seen = now
+            snapshot.lastSuccessAt = now
             snapshot.failingSince = nil
         }
         return outcome.isFull
@@ -145,15 +148,15 @@ final class Sequencer: PeriodicJob {
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
                     + [
-                        LogStatements.pending(from: nextFamily, page: pace.page),
-                        LogStatements.nextPage(from: nextFamily, page: pace.page),
+                        LogStatements.pending(from: nextFamily, page: pace.pageSize),
+                        LogStatements.nextPage(from: nextFamily, page: pace.pageSize),
                     ]
                 : [LogStatements.newestCheckpoint])
         let newest = try results[isOurs ? 1 : 0].first.map { row in try trustedCheckpoint(try row["note"]) }
         if memory.newestCheckpoint == nil, let newest { warnOfUnverifiedLog(newest.checkpoint) }
         try await checkContinuation(transaction, newest?.checkpoint)
         guard isOurs else { return Outcome(newest: newest) }
-        try reach(.read)
+        try reach(.entriesRead)
 
         let size: Int64 = try results[2].onlyRow()["size"]
         let signed = newest?.checkpoint.size ?? 0
@@ -207,7 +210,7 @@ final class Sequencer: PeriodicJob {
         if !nodes.isEmpty { _ = try await transaction.query(LogStatements.insertNodes(nodes)) }
         try reach(.nodesWritten)
         let checkpoint = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: time)
-        let note = checkpoint.signed(by: keys.signing)
+        let note = checkpoint.signed(by: keys.signingKeys)
         _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
         try reach(.checkpointWritten)
         return (note.note, checkpoint)
@@ -243,18 +246,18 @@ final class Sequencer: PeriodicJob {
         for (key, handover) in keys.handovers {
             _ = try await database.query(LogStatements.insertKey(key, handover, at: now))
         }
-        areKeysKnown = true
+        areKeysPublished = true
     }
 
     /// Records the failure of a round in the status, and logs it: a fault of the log only once.
     func report(_ error: any Error) {
         guard !isStopped else { return }
         let fault = error as? Fault
-        let isNew = fault?.description != head.current.fault
+        let isNew = fault?.description != status.current.fault
         let now = clock.now()
-        head.update { snapshot in
+        status.update { snapshot in
             if let fault { snapshot.fault = fault.description }
-            snapshot.failingSince = snapshot.failingSince ?? snapshot.seen ?? now
+            snapshot.failingSince = snapshot.failingSince ?? snapshot.lastSuccessAt ?? now
         }
         guard fault == nil || isNew else { return }
         log.write(fault == nil ? .warning : .error, fault == nil ? "audit_log_delayed" : "audit_log_stopped") {

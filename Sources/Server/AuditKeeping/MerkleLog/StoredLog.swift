@@ -12,7 +12,9 @@ struct StoredLog {
     /// longer trusted, except for the remembered checkpoint.
     static func trustedCheckpoint(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
-        if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }
+        if let checkpoint = TrustedKeys(pinned: keys.signingKeys.map(\.verifier)).checkpoint(in: note) {
+            return checkpoint
+        }
         return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }
     }
 

@@ -6,11 +6,12 @@ import SQL
 /// Deletes entries that are older than the retention, family by family. Each family is one transaction with a signed
 /// record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
-    /// The part of one family's chain that is deleted, up to its last entry.
+    /// The part of one family's chain that is deleted: all entries up to `number`.
     public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
         /// The number of the last entry to delete.
         public let number: Int64
+        /// The number of entries to delete.
         public let entries: Int
     }
 
@@ -58,9 +59,9 @@ public struct Pruning: Sendable {
             guard !isDryRun else { return point }
             let now = tool.clock.now()
             let record = Prune(
-                origin: tool.keys.origin, family: family, cut: point.number, hash: try row["hash"],
+                origin: tool.keys.origin, family: family, lastNumber: point.number, hash: try row["hash"],
                 lastTime: try row["at"], time: now)
-            let note = SignedNote(record.text, signedBy: tool.keys.signing)
+            let note = SignedNote(record.text, signedBy: tool.keys.signingKeys)
             _ = try await transaction.query(PruneStatements.insert(record, note))
             let act = Act(
                 kind: .auditLogPruned, basis: .nothing, actor: SystemActor.commandLine,
@@ -95,7 +96,7 @@ enum PruneStatements {
 
     static func insert(_ prune: Prune, _ note: SignedNote) -> SQL {
         """
-        INSERT INTO audit_prune (family_id, cut, at, note) VALUES (\(prune.family), \(prune.cut), \(prune.time), \(note.note))
+        INSERT INTO audit_prune (family_id, cut, at, note) VALUES (\(prune.family), \(prune.lastNumber), \(prune.time), \(note.note))
         """
     }
 

@@ -14,7 +14,7 @@ struct AccountCheck {
 
     init(_ database: Database, _ keys: AuditKeyring) async throws {
         self.database = database
-        let trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
+        let trusted = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
         isPruned = try await database.query(ReconcileStatements.prunes)
             .map { row throws(PostgresError) -> String in try row["note"] }
             .contains { note in SignedNote(note).map { trusted.haveSigned($0) } ?? false }
@@ -34,18 +34,19 @@ struct AccountCheck {
             let user: UserID = try row["id"]
             report.rows += 1
             guard try row["is_known"] else { return report.add(.erased) }
-            if try !row["is_opened"] { unexplained(.account, user.description, &report) }
+            if try !row["is_opened"] { addUnexplained(.account, user.description, &report) }
             if try row["is_deleted"], try !row["is_ended"] {
-                differs(.account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
+                addDifference(
+                    .account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
             }
         }
         for row in try await database.query(ReconcileStatements.undeletedAccounts).map(Location.init(ofAccount:)) {
-            differs(.account, row.id, "status", "active", "deleted", &report, row)
+            addDifference(.account, row.id, "status", "active", "deleted", &report, row)
         }
-        let erased = try await database.query(ReconcileStatements.erased).onlyRow()
+        let erased = try await database.query(ReconcileStatements.erasedCounts).onlyRow()
         let (accounts, people): (Int64, Int64) = (try erased["accounts"], try erased["people"])
         if accounts != people, !(isPruned && accounts > people) {
-            differs(.account, "erased", "count", "\(accounts)", "\(people)", &report)
+            addDifference(.account, "erased", "count", "\(accounts)", "\(people)", &report)
         }
     }
 
@@ -53,12 +54,12 @@ struct AccountCheck {
         try await database.forEachRow(ReconcileStatements.personalConsents(after:), pause: pause) { row in
             let consent: ConsentID = try row["id"]
             report.rows += 1
-            guard try row["is_given"] else { return unexplained(.consent, consent.description, &report) }
+            guard try row["is_given"] else { return addUnexplained(.consent, consent.description, &report) }
             let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
             guard isRevoked != isTakenBack else { return }
             // The account of an erased person is unknown.
             guard try row["is_known"] else { return report.add(.erased) }
-            differs(
+            addDifference(
                 .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
                 mayBePruned: isRevoked)
         }
@@ -75,12 +76,12 @@ struct AccountCheck {
                 continue
             }
             guard try row["is_made"] else {
-                unexplained(.administrator, user.description, &report)
+                addUnexplained(.administrator, user.description, &report)
                 continue
             }
             let (isRevoked, isEnded): (Bool, Bool) = (try row["is_revoked"], try row["is_ended"])
             if isRevoked != isEnded {
-                differs(
+                addDifference(
                     .administrator, user.description, "revoked", "\(isRevoked)", "\(isEnded)", &report,
                     mayBePruned: isRevoked)
             }
@@ -113,11 +114,11 @@ struct AccountCheck {
         }
     }
 
-    private func unexplained(_ subject: StateFinding.Subject, _ id: String, _ report: inout StateReport) {
+    private func addUnexplained(_ subject: StateFinding.Subject, _ id: String, _ report: inout StateReport) {
         if isPruned { report.add(.pruned) } else { report.add(StateFinding(subject, id, .noEntry, family: nil)) }
     }
 
-    private func differs(
+    private func addDifference(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ report: inout StateReport, _ location: Location? = nil, mayBePruned: Bool = false
     ) {

@@ -8,11 +8,11 @@ import SQL
 /// Checks the whole audit log repeatedly and slowly: every chain and body, the tree, and the database's state against
 /// the log (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
 ///
-/// Every server runs one, on a loop and two database sessions of its own; the holder of the row in `audit_pass` works,
-/// the others read its status. After each page it rests many times as long as the page took. If the process dies,
-/// another continues after the last family that was stored.
+/// Every server runs one, on a loop and two database sessions of its own; the holder of the lease in `audit_pass`
+/// works, the others read its status. After each page it rests many times as long as the page took. If the process
+/// dies, another continues after the last family that was stored.
 final class BackgroundCheck: BackgroundJob {
-    /// Two sessions, which may wait: one reads in a snapshot while the other keeps the pass.
+    /// Two sessions, which may wait: one reads in a snapshot while the other extends the lease.
     static let limits = Database.Limits(connections: 2, batchTimeout: .seconds(90))
 
     /// The speed of the check.
@@ -22,10 +22,10 @@ final class BackgroundCheck: BackgroundJob {
         var shortestRest = Duration.milliseconds(20)
         var longestRest = Duration.seconds(5)
         /// The time between two passes.
-        var betweenPasses = Timestamp.Span.minutes(10)
+        var pauseBetweenPasses = Timestamp.Span.minutes(10)
         /// The interval at which an instance that does not work reads the status.
         var pollInterval = Duration.seconds(10)
-        /// The interval at which progress is stored: well below the time for which the row is held.
+        /// The interval at which progress is stored and the lease extended: well below the lease's time.
         var saveInterval = Duration.seconds(5)
     }
 
@@ -35,9 +35,10 @@ final class BackgroundCheck: BackgroundJob {
     private let database: Database
     private let keys: AuditKeyring
     private let clock: any WallClock
-    private let head: PassStatus
+    private let passStatus: PassStatus
     private let log: Log
     private let pace: Pace
+    /// The ID of this instance as a holder of the lease.
     private let holder: RequestID
     private var isStopped = false
     private var restContinuation: CheckedContinuation<Void, Never>?
@@ -54,7 +55,7 @@ final class BackgroundCheck: BackgroundJob {
         self.database = database
         self.keys = keys
         self.clock = clock
-        head = status
+        passStatus = status
         self.log = log
         self.pace = pace
         holder = random.identifier(at: clock.now())
@@ -64,7 +65,7 @@ final class BackgroundCheck: BackgroundJob {
     func start() {
         database.poller.spawn { [self] in
             while !isStopped {
-                do { try await turn() } catch is Stopped {} catch { report(error) }
+                do { try await runTurn() } catch is Stopped {} catch { report(error) }
                 if !isStopped { await sleep(pace.pollInterval) }
             }
         }
@@ -76,12 +77,12 @@ final class BackgroundCheck: BackgroundJob {
         restContinuation = nil
     }
 
-    /// Runs a pass when this instance holds the row and one is due; otherwise reads the status.
-    func turn() async throws {
-        head.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
+    /// Runs a pass if this instance gets the lease and a pass is due. Without the lease it reads the status.
+    func runTurn() async throws {
+        passStatus.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
         guard let row = try await database.query(PassStatements.takeLease(holder)).first else {
             if let other = try await database.query(PassStatements.pass).first {
-                head.update(try PassStatus.Status(other))
+                passStatus.update(try PassStatus.Status(other))
             }
             return
         }
@@ -89,12 +90,12 @@ final class BackgroundCheck: BackgroundJob {
         var last: FamilyID? = try row["behind"]
         let now = clock.now()
         if status.startedAt == nil {
-            head.update(status)
-            if let finished = status.finishedAt, now - finished < pace.betweenPasses { return }
+            passStatus.update(status)
+            if let finished = status.finishedAt, now - finished < pace.pauseBetweenPasses { return }
             status.startedAt = now
             _ = try await database.query(PassStatements.begin(holder, at: now))
         }
-        head.update(status)
+        passStatus.update(status)
         lastSaved = monotonicNow()
         workingSince = .now()
         try await checkFamilies(&status, behind: &last)
@@ -133,12 +134,12 @@ final class BackgroundCheck: BackgroundJob {
         let isNews = status.lastFindings == 0 && status.findings > 0 || status.lastFinding != status.firstFinding
         (status.lastFamilies, status.lastEntries) = (status.families, status.entries)
         (status.lastFindings, status.lastFinding) = (status.findings, status.firstFinding)
-        status.lastIncomplete = report.incomplete ?? status.incomplete
+        status.lastIncompleteReason = report.incomplete ?? status.incompleteReason
         status.finishedAt = clock.now()
         (status.startedAt, status.families, status.entries) = (nil, 0, 0)
-        (status.findings, status.firstFinding, status.incomplete) = (0, nil, nil)
+        (status.findings, status.firstFinding, status.incompleteReason) = (0, nil, nil)
         _ = try await database.query(PassStatements.finish(holder, status))
-        head.update(status)
+        passStatus.update(status)
         guard isNews, let finding = status.lastFinding else { return }
         let count = status.lastFindings
         log.write(.error, "audit_state_unexplained") {
@@ -150,8 +151,8 @@ final class BackgroundCheck: BackgroundJob {
     private func addFindings(_ report: StateReport, _ status: inout PassStatus.Status) {
         status.findings += report.count
         status.firstFinding = status.firstFinding ?? report.findings.first?.description
-        status.incomplete = status.incomplete ?? report.incomplete
-        head.update(status)
+        status.incompleteReason = status.incompleteReason ?? report.incomplete
+        passStatus.update(status)
     }
 
     // MARK: Pace
@@ -206,6 +207,6 @@ extension PassStatus.Status {
         finishedAt = try row["finished_at"]
         (lastFamilies, lastEntries) = (try row["last_families"], try row["last_entries"])
         (lastFindings, lastFinding) = (try row["last_findings"], try row["last_finding"])
-        lastIncomplete = try row["last_incomplete"]
+        lastIncompleteReason = try row["last_incomplete"]
     }
 }

@@ -8,15 +8,15 @@ import Domain
 /// another.
 struct ChainScan {
     let family: FamilyID
-    /// The last number that retention deleted.
+    /// The sequence number of the last entry that retention deleted; 0 if it has deleted none.
     let cut: Int64
     private(set) var replay: FamilyReplay
     private var chain: ChainVerifier
     /// The findings about the chain and the accounts it opened.
     private var findings = StateReport()
-    /// The first entry without a leaf in the log.
+    /// The sequence number of the first entry without a leaf in the log.
     private var firstUnsequenced: Int64?
-    /// The first entry of each person whose body is missing or unreadable.
+    /// For each person the first entry about them of which the body is missing or unreadable.
     private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
     /// Whether a sealed body was found: all later ones must be sealed too.
     private var isSealed = false
@@ -27,14 +27,16 @@ struct ChainScan {
 
     init(_ family: FamilyID, _ prune: Prune?) {
         self.family = family
-        cut = prune?.cut ?? 0
-        replay = FamilyReplay(family: family, cut: cut)
+        cut = prune?.lastNumber ?? 0
+        replay = FamilyReplay(family: family, lastPrunedNumber: cut)
         chain =
-            prune.map { ChainVerifier(family: family, after: $0.cut, head: $0.hash) } ?? ChainVerifier(family: family)
+            prune.map { ChainVerifier(family: family, after: $0.lastNumber, head: $0.hash) }
+            ?? ChainVerifier(family: family)
     }
 
-    /// The last number read. Before the first entry it is below every number, so that numbers below 1 are found.
-    var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
+    /// The sequence number of the last entry read. Before the first entry it is below every number, so that numbers
+    /// below 1 are found.
+    var lastNumber: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
 
     /// Verifies and replays the next entry.
     /// - Parameters:
@@ -66,10 +68,10 @@ struct ChainScan {
         }
         if let lostBody {
             addDamage(lostBody, entry.number)
-            replay.damage.lose(entryAbout: person)
+            replay.damage.recordUnreadableEntry(about: person)
             body = nil
         }
-        if replay.damage.stop == nil { replay.apply(entry, body) }
+        if replay.damage.firstUnappliedNumber == nil { replay.apply(entry, body) }
         return body
     }
 
@@ -86,7 +88,7 @@ struct ChainScan {
         replay.damage.stop(at: entry.number)
     }
 
-    /// The entry does not continue the chain: neither it nor what follows is replayed.
+    /// Records that an entry does not continue the chain, so that neither this entry nor a later one is replayed.
     private mutating func stop(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
         addDamage(AuditFinding(.chain(fault)).code, entry.number)
         replay.damage.stop(at: entry.number)
@@ -95,8 +97,10 @@ struct ChainScan {
     /// Records that an entry opened an account.
     /// - Parameters:
     ///   - user: the account that the entry names; nil in old entries, which name none.
-    ///   - account: the account that the person has now.
-    mutating func recordAccount(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
+    ///   - account: the account that the person has now; nil if there is none.
+    mutating func recordAccount(
+        _ person: Pseudonym, _ user: String?, _ number: Int64, currentAccount account: UserID?
+    ) {
         findings.rows += 1
         guard let account else {
             withoutAccount[person] = number
@@ -121,15 +125,16 @@ struct ChainScan {
             if let clock, clock > chain.lastNumber { endEarly() }
         }
         for (person, entry) in bodiless.sorted(by: { $0.value.number < $1.value.number })
-        where !replay.erased(person) {
+        where !replay.isErased(person) {
             addDamage(entry.code, entry.number)
-            replay.damage.lose(entryAbout: person)
+            replay.damage.recordUnreadableEntry(about: person)
         }
     }
 
-    /// Entries are missing after the last one.
+    /// Records that entries are missing after the last one that was read.
     mutating func endEarly() { replay.damage.stop(at: chain.lastNumber + 1) }
 
+    /// Adds a finding about an entry.
     /// - Parameter code: the verifiers' name of the fault.
     mutating func addDamage(_ code: String, _ number: Int64) {
         findings.add(StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number))
@@ -138,10 +143,10 @@ struct ChainScan {
     /// The findings about the chain and the accounts it opened.
     func report() -> StateReport {
         var report = findings
-        if let stop = replay.damage.stop {
+        if let stop = replay.damage.firstUnappliedNumber {
             report.addUnproven(StateFinding(.entry, "\(stop)", .notReplayed, family: family, number: stop))
         }
-        for (person, number) in withoutAccount.sorted(by: { $0.value < $1.value }) where !replay.erased(person) {
+        for (person, number) in withoutAccount.sorted(by: { $0.value < $1.value }) where !replay.isErased(person) {
             report.add(StateFinding(.account, person.description, .noRow, family: family, number: number))
         }
         return report

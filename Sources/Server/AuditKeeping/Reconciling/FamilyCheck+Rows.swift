@@ -11,7 +11,7 @@ extension PreparedEntry {
     /// Reads the columns `ReconcileStatements.entryColumns`.
     init(_ row: Row, _ sealing: Sealing) throws {
         let payload: ExportRecord.Payload =
-            switch try sealing.body(row) {
+            switch try sealing.openBody(of: row) {
             case .whole(let salt, let body): .whole(salt: salt, body: body)
             case .erased: .erased
             case .unreadable: .unreadable
@@ -60,7 +60,7 @@ extension StateRow {
     init(consent row: Row) throws(PostgresError) {
         let id: ResourceID = try row["id"]
         var values = try row.stateValues(["type", "revoked", "granted_seq"], people: ["user"])
-        // Consents that are older than the column.
+        // The consent is older than the column.
         if values["granted_seq"] == "0" { values["granted_seq"] = .unknown }
         self.init(.consent, id: id.description, keys: [.id(id)], values)
     }
@@ -76,7 +76,8 @@ extension StateRow {
             source: try row["parent_nag_id"], changedBy: changedBy)
     }
 
-    /// Reads a gamification event: what an incentive rule gave, or else the score of the entry that made it.
+    /// Reads a gamification event. Its entry is found by the event's ID if an incentive rule gave the points, and
+    /// otherwise by the sequence number.
     init(points row: Row) throws(PostgresError) {
         let (id, madeBy): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
         var values = try row.stateValues(["nag", "delta_points", "streak_delta", "is_completion"], people: ["user"])
@@ -117,7 +118,7 @@ extension StateRow {
             source: try row["nag_id"])
     }
 
-    /// Reads a constraint. One with a value that no constraint has differs in all its terms.
+    /// Reads a constraint. If a value of the row is invalid, the row differs in all its terms from the entry.
     init(constraint row: Row) throws {
         let id: ResourceID = try row["id"]
         let note = (try? ConstraintResponse(row))?.auditNote
@@ -151,7 +152,7 @@ extension PolicyProposalNote {
     fileprivate init?(_ row: Row) throws {
         guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
         let constraints = try CurrentPolicy.jsonObject(try row["proposed_constraints"])
-        // What no owner can propose is no proposal of theirs.
+        // Invalid constraints have no values, so that the terms differ from those in the entry.
         let values = (try? PolicyTerms(owners: [], constraints: constraints))?.auditValues ?? [:]
         self.init(
             id: id.description, owners: Set(try row.list("proposed_owners") ?? []), values: values,

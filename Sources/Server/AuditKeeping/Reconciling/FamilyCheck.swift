@@ -17,7 +17,7 @@ struct FamilyCheck {
         self.clock = clock
         self.database = database
         self.sealing = sealing
-        trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
+        trusted = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
     }
 
     /// - Parameters:
@@ -28,10 +28,10 @@ struct FamilyCheck {
         _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in },
         renew: () async throws -> Void = {}
     ) async throws -> StateReport {
-        let prune = try await prune(of: family)
+        let prune = try await readPrune(of: family)
         let report = try await check(family, prune, pause, renew)
         // Entries that retention deleted in the meantime look like missing ones.
-        let later = try await self.prune(of: family)
+        let later = try await readPrune(of: family)
         return later == prune ? report : try await check(family, later, pause, renew)
     }
 
@@ -42,25 +42,25 @@ struct FamilyCheck {
         var scan = ChainScan(family, prune)
         // Entries written during the rests are read at the end, without rests: otherwise a busy family would never be
         // finished, and an entry that was read before it had its leaf would look skipped.
-        let end: Int64? = try await database.query(ReconcileStatements.newest(of: family)).first?["seq"]
+        let end: Int64? = try await database.query(ReconcileStatements.newestSequenceNumber(of: family)).first?["seq"]
         while true {
-            let rows = try await database.query(ReconcileStatements.entries(of: family, after: scan.last))
+            let rows = try await database.query(ReconcileStatements.entries(of: family, after: scan.lastNumber))
             guard rows.count == ReconcileStatements.pageSize, try rows[rows.count - 1]["leaf"] as [UInt8]? != nil else {
                 break
             }
-            try await take(rows, &scan, database)
-            guard scan.last < end ?? .max else { break }
+            try await scanEntries(rows, &scan, database)
+            guard scan.lastNumber < end ?? .max else { break }
             try await pause(rows.count)
         }
-        let read = scan
+        let pagedScan = scan
         return try await database.transaction { transaction in
             _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return try await finish(read, transaction, renew)
+            return try await finish(pagedScan, transaction, renew)
         }
     }
 
-    /// The entries that retention deleted, if the record is signed.
-    private func prune(of family: FamilyID) async throws -> Prune? {
+    /// Reads the newest record of the entries that retention deleted; nil if there is none, or if it is not valid.
+    private func readPrune(of family: FamilyID) async throws -> Prune? {
         guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
             let note = SignedNote(text), trusted.haveSigned(note), let prune = Prune(text: note.text),
             prune.family == family
@@ -70,7 +70,8 @@ struct FamilyCheck {
 
     // MARK: Entries
 
-    private func take(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
+    /// Verifies and replays the entries, and compares the accounts that they opened.
+    private func scanEntries(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
         var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
         for index in 0..<rows.count {
             let row = rows[index]
@@ -81,7 +82,7 @@ struct FamilyCheck {
             let verifiedBody = scan.verify(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, AuditKind(rawValue: act.kind)?.opensAccount == true,
-                scan.replay.damage.stop == nil
+                scan.replay.damage.firstUnappliedNumber == nil
             {
                 opened.append((person, verifiedBody?["user"], entry.number))
             }
@@ -90,23 +91,25 @@ struct FamilyCheck {
         let found = try await queries.query(ReconcileStatements.accounts(of: opened.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
         for index in 0..<found.count { accounts[try found[index]["pseudonym"]] = try found[index]["id"] }
-        for (person, user, number) in opened { scan.recordAccount(person, user, number, isNow: accounts[person]) }
+        for (person, user, number) in opened {
+            scan.recordAccount(person, user, number, currentAccount: accounts[person])
+        }
     }
 
     // MARK: Rows
 
     private func finish(
-        _ read: ChainScan, _ queries: any Queries, _ renew: () async throws -> Void
+        _ pagedScan: ChainScan, _ queries: any Queries, _ renew: () async throws -> Void
     ) async throws -> StateReport {
-        var scan = read
+        var scan = pagedScan
         while true {
-            let rows = try await queries.query(ReconcileStatements.entries(of: scan.family, after: scan.last))
-            try await take(rows, &scan, queries)
+            let rows = try await queries.query(ReconcileStatements.entries(of: scan.family, after: scan.lastNumber))
+            try await scanEntries(rows, &scan, queries)
             try await renew()
             guard rows.count == ReconcileStatements.pageSize else { break }
         }
         let ends = try await queries.query(
-            ReconcileStatements.ends(of: scan.family, cut: scan.cut, last: scan.last)
+            ReconcileStatements.ends(of: scan.family, cut: scan.cut, last: scan.lastNumber)
         ).onlyRow()
         scan.end(clock: try ends["seq"], head: try ends["head"])
         let strays: [(name: StaticString, code: String, isTail: Bool)] = [

@@ -10,8 +10,8 @@ enum PassStatements {
 
     static let pass: SQL = "SELECT \(columns) FROM audit_pass"
 
-    /// Takes or extends the lease of the check for 30 seconds by the database's clock. No row: another instance has the
-    /// lease.
+    /// Takes or extends the lease of the check for 30 seconds by the database's clock. It returns no row while another
+    /// instance has the lease.
     static func takeLease(_ holder: RequestID) -> SQL {
         """
         UPDATE audit_pass SET holder = \(holder), held_until = statement_timestamp() + interval '30 seconds'
@@ -28,7 +28,7 @@ enum PassStatements {
         """
     }
 
-    /// Stores the holder's progress.
+    /// Stores the holder's progress, and extends the lease. It changes no row if another instance has taken the lease.
     static func save(_ holder: RequestID, _ status: PassStatus.Status, behind: FamilyID?) -> SQL {
         """
         UPDATE audit_pass SET behind = \(behind), families = \(status.families), entries = \(status.entries),
@@ -43,7 +43,7 @@ enum PassStatements {
         UPDATE audit_pass SET started_at = NULL, behind = NULL, families = 0, entries = 0, findings = 0,
             first_finding = NULL, finished_at = \(status.finishedAt), last_families = \(status.lastFamilies),
             last_entries = \(status.lastEntries), last_findings = \(status.lastFindings),
-            last_finding = \(status.lastFinding), last_incomplete = \(status.lastIncomplete)
+            last_finding = \(status.lastFinding), last_incomplete = \(status.lastIncompleteReason)
         WHERE holder = \(holder)
         """
     }

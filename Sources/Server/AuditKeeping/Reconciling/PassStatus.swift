@@ -11,13 +11,13 @@ public final class PassStatus: Sendable {
         var findings: Int64 = 0
         var firstFinding: String?
         /// The reason for which the running pass could not check everything.
-        var incomplete: String?
+        var incompleteReason: String?
         var finishedAt: Timestamp?
         var lastFamilies: Int64 = 0
         var lastEntries: Int64 = 0
         var lastFindings: Int64 = 0
         var lastFinding: String?
-        var lastIncomplete: String?
+        var lastIncompleteReason: String?
 
         /// The progress of the running pass in percent of the last pass's entries, at most 99; nil if no pass runs, or
         /// if there was none before.
@@ -31,7 +31,7 @@ public final class PassStatus: Sendable {
         var verdict: Verdict {
             if findings > 0 || lastFindings > 0 { return .unexplained }
             if finishedAt == nil { return .running }
-            return lastIncomplete == nil ? .explained : .incomplete
+            return lastIncompleteReason == nil ? .explained : .incomplete
         }
     }
 
@@ -53,8 +53,8 @@ public final class PassStatus: Sendable {
     private let findings = Locked(0)
 
     /// The newest status; nil where this server runs no check, or has read no status yet.
-    var now: Status? { status.withLock { $0 } }
-    var verdict: Verdict { now?.verdict ?? .off }
+    var current: Status? { status.withLock { $0 } }
+    var verdict: Verdict { current?.verdict ?? .off }
 
     /// The number of findings of verifications on request that nobody has acknowledged, as this process last read it.
     var openFindings: Int { findings.withLock { $0 } }

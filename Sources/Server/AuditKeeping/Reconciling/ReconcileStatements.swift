@@ -3,7 +3,7 @@ import SQL
 
 /// The statements of a reconciliation: the chains of the audit log, and the rows that their entries explain.
 enum ReconcileStatements {
-    /// Families or rows in one page.
+    /// The number of families or rows in one page.
     static let pageSize = 500
 
     /// Reads the next ids of families and connections: those that exist, that have a clock, or that entries or leaves
@@ -29,7 +29,7 @@ enum ReconcileStatements {
         p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
         """
 
-    /// A family's entries after a number, in order, with their bodies and leaves.
+    /// Reads a family's entries after a sequence number, in order, with their bodies and leaves.
     static func entries(of family: FamilyID, after number: Int64) -> SQL {
         """
         SELECT \(entryColumns)
@@ -41,8 +41,10 @@ enum ReconcileStatements {
         """
     }
 
-    /// The number of the family's newest entry, by its clock.
-    static func newest(of family: FamilyID) -> SQL { "SELECT seq FROM family_clock WHERE family_id = \(family)" }
+    /// Reads the sequence number of the family's newest entry, by its clock.
+    static func newestSequenceNumber(of family: FamilyID) -> SQL {
+        "SELECT seq FROM family_clock WHERE family_id = \(family)"
+    }
 
     static func prune(of family: FamilyID) -> SQL {
         "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
@@ -105,7 +107,7 @@ enum ReconcileStatements {
         """
     }
 
-    /// An expression: the pseudonyms of an array of users, null for somebody who was erased.
+    /// Returns an expression for the pseudonyms of an array of users. The pseudonym of an erased person is null.
     private static func pseudonyms(_ users: SQL) -> SQL {
         """
         ARRAY(SELECT u.pseudonym FROM unnest(\(users)) WITH ORDINALITY w (id, place)
@@ -183,12 +185,12 @@ enum ReconcileStatements {
 
     // MARK: Accounts
 
-    /// The accounts of some people.
+    /// Reads the accounts of people by their pseudonyms.
     static func accounts(of people: [Pseudonym]) -> SQL {
         "SELECT pseudonym, id FROM users WHERE pseudonym = ANY(\(SQLList(people)))"
     }
 
-    /// The next accounts, whether an entry opened each, and whether an entry ended it.
+    /// Reads the next accounts, and whether an entry opened (`is_opened`) and ended (`is_ended`) each.
     static func accounts(after last: UserID?) -> SQL {
         let isNext: SQL = last.map { "WHERE u.id > \($0)" } ?? ""
         return """
@@ -207,8 +209,8 @@ enum ReconcileStatements {
         WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
         """
 
-    /// Accounts without a pseudonym in the log, and people whom the log calls erased.
-    static let erased: SQL = """
+    /// Counts the accounts without a pseudonym, and the people whose erasure the log records.
+    static let erasedCounts: SQL = """
         SELECT (SELECT count(*) FROM users WHERE pseudonym IS NULL) AS accounts,
                (SELECT count(DISTINCT subject) FROM audit_entry
                 WHERE family_id = '00000000-0000-0000-0000-000000000000' AND kind = 'person.erased') AS people
@@ -224,7 +226,7 @@ enum ReconcileStatements {
         FROM admins a JOIN users u ON u.id = a.user_id
         """
 
-    /// Administrators of the log that the database lacks.
+    /// Reads the administrators whom the log names and whom the database lacks.
     static let missingAdministrators: SQL = """
         SELECT e.subject, e.n FROM audit_entry e
         WHERE e.family_id = '00000000-0000-0000-0000-000000000000' AND e.kind = 'admin.created'

@@ -16,7 +16,7 @@ public struct Reconciliation: Sendable {
 
     private let family: FamilyID?
 
-    /// - Parameter family: nil for all, the accounts, and the schema.
+    /// - Parameter family: the family to check; nil for all families, the accounts and the schema.
     public init(of family: FamilyID?) { self.family = family }
 
     public func run(

@@ -16,14 +16,16 @@ struct TreeCheck {
         guard let text: String = try await database.query(LogStatements.newestCheckpoint).first?["note"] else {
             return report
         }
-        let foreign = try await CheckpointCheck(database, keys).firstForeign {
-            if $0 > 0, $0.isMultiple(of: LogStatements.checkpointPage) { try await pause($0) }
+        let foreignCheckpoint = try await CheckpointCheck(database, keys).firstForeignCheckpoint {
+            if $0 > 0, $0.isMultiple(of: LogStatements.checkpointPageSize) { try await pause($0) }
         }
-        if let foreign { report.add(Self.finding("\(foreign.position ?? 0)", foreign.code)) }
+        if let foreignCheckpoint {
+            report.add(Self.finding("\(foreignCheckpoint.position ?? 0)", foreignCheckpoint.code))
+        }
         guard let note = SignedNote(text),
-            let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note)
+            let checkpoint = TrustedKeys(pinned: keys.signingKeys.map(\.verifier)).checkpoint(in: note)
         else {
-            if foreign == nil { report.add(Self.finding("checkpoint", "untrusted_checkpoint")) }
+            if foreignCheckpoint == nil { report.add(Self.finding("checkpoint", "untrusted_checkpoint")) }
             return report
         }
         guard var growth = TreeGrowth(size: 0, NodeStore()) else { return report }
@@ -42,9 +44,10 @@ struct TreeCheck {
 
     private func grow(_ growth: inout TreeGrowth, by leaves: Range<Int64>) async throws -> StateFinding? {
         var runs = [NodeRun(level: 0, positions: leaves)]
-        for level in 1..<Tile.levels {
+        for level in 1..<Tile.levelCount {
             let positions =
-                Tile.nodes(level: level, size: leaves.lowerBound)..<Tile.nodes(level: level, size: leaves.upperBound)
+                Tile.nodeCount(
+                    level: level, size: leaves.lowerBound)..<Tile.nodeCount(level: level, size: leaves.upperBound)
             if !positions.isEmpty { runs.append(NodeRun(level: level, positions: positions)) }
         }
         let store = try NodeStore(await database.query(LogStatements.nodes(runs)))

@@ -5,7 +5,7 @@ import Postgres
 struct MigratedObjects: Sendable {
     /// The names of indexes, without those of constraints.
     private(set) var indexes: Set<String> = []
-    private(set) var foreignKeys = 0
+    private(set) var foreignKeyCount = 0
 
     init(_ migrations: [Migrator.Migration]) {
         let index =
@@ -18,8 +18,8 @@ struct MigratedObjects: Sendable {
                 if let name = match.output.1 { indexes.insert(String(name)) }
                 if let name = match.output.2 { indexes.remove(String(name)) }
             }
-            foreignKeys += code.matches(of: /\bREFERENCES\b/).count
-            foreignKeys -= code.matches(of: /\bDROP CONSTRAINT [a-z_0-9]+_fkey\b/).count
+            foreignKeyCount += code.matches(of: /\bREFERENCES\b/).count
+            foreignKeyCount -= code.matches(of: /\bDROP CONSTRAINT [a-z_0-9]+_fkey\b/).count
         }
     }
 }

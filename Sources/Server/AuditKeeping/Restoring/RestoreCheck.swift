@@ -54,9 +54,9 @@ public struct RestoreCheck: Sendable {
         let sealing = Sealing(keys, random: SystemRandomness())
         let people = try await queries.query(SubjectKeyStatements.oneOfEachMaster)
             .map { row in (try row["id"] as Pseudonym, try row["master"] as [UInt8], try row["wrapped"] as [UInt8]) }
-        let ofModels = try await queries.query(AIKeyStatements.oneOfEachMaster).map(StoredAIKey.init)
-        let used = Set(people.map(\.1) + ofModels.map(\.master))
-        let unknown = used.subtracting(keys.masters.map(\.id))
+        let modelKeys = try await queries.query(AIKeyStatements.oneOfEachMaster).map(StoredAIKey.init)
+        let used = Set(people.map(\.1) + modelKeys.map(\.masterID))
+        let unknown = used.subtracting(keys.masterKeys.map(\.id))
         guard unknown.isEmpty else {
             let names = unknown.map { hexadecimal($0) }.sorted().joined(separator: ", ")
             return .failed(
@@ -65,7 +65,7 @@ public struct RestoreCheck: Sendable {
         }
         var damaged = people.filter { sealing.unwrap($0.2, of: $0.0, master: $0.1) == nil }
             .map { "the key of the person \($0.0)" }
-        damaged += ofModels.filter { $0.opened(keys) == nil }.map { "the key of \($0.user) for a model" }
+        damaged += modelKeys.filter { $0.opened(keys) == nil }.map { "the key of \($0.user) for a model" }
         guard damaged.isEmpty else {
             return .failed(
                 name, "the audit key file does not open \(damaged[0])",
@@ -141,8 +141,8 @@ public struct RestoreCheck: Sendable {
         let lines =
             missing.map { "missing: \($0)" } + surplus.map { "not of the migrations: \($0)" }
             + withoutKey.map { "no primary key: \($0)" }
-            + (foreignKeys == migratedObjects.foreignKeys
-                ? [] : ["foreign keys: \(foreignKeys) instead of \(migratedObjects.foreignKeys)"])
+            + (foreignKeys == migratedObjects.foreignKeyCount
+                ? [] : ["foreign keys: \(foreignKeys) instead of \(migratedObjects.foreignKeyCount)"])
         guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
         let advice =
             "restore the backup again, with pg_restore --exit-on-error, which otherwise continues after errors"

@@ -3,7 +3,7 @@ import SQL
 
 /// The statements of the check of a restored database, on the audit log and the catalog.
 enum RestoreStatements {
-    /// The number of the log's newest entries that are verified.
+    /// The maximum number of the log's newest entries that are verified.
     static let entryLimit = 500
 
     private static let newestLeaves: SQL =
@@ -26,9 +26,9 @@ enum RestoreStatements {
             AND NOT EXISTS (SELECT FROM audit_prune p WHERE p.family_id = l.family_id AND p.cut >= l.n)
         """
 
-    /// Counts the families and connections that have no clock, or one whose number or hash differs from the newest
-    /// entry's, or one that is behind the stamp of a nag; and reads the first of them. As a sequence does, a clock
-    /// assigns the next number.
+    /// Counts the families and connections that have no clock, or one whose sequence number or hash differs
+    /// from the newest entry's, or one that is behind the time of a nag; and reads the first of them. A clock that is
+    /// behind would assign numbers and times a second time.
     static let clocks: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE is_wrong)::bigint AS wrong,
                (array_agg(family_id ORDER BY family_id) FILTER (WHERE is_wrong))[1] AS first
@@ -59,7 +59,7 @@ enum RestoreStatements {
         WHERE contype = 'f' AND connamespace = 'public'::regnamespace
         """
 
-    /// The tables that lack their primary key, which all have.
+    /// The tables without a primary key. The migrations create every table with one.
     static let tablesWithoutKey: SQL = """
         SELECT c.relname::text AS name FROM pg_class c
         WHERE c.relkind IN ('r', 'p') AND c.relnamespace = 'public'::regnamespace

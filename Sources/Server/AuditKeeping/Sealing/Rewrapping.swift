@@ -25,7 +25,7 @@ public enum Rewrapping {
         }
     }
 
-    /// Reads the number of people's keys, and of their keys for models, that each master key wraps, by the master key's
+    /// Counts the keys of people, together with their keys for models, that each master key wraps, by the master key's
     /// id.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.withDatabase(databaseURL) { database in
@@ -47,11 +47,11 @@ public enum Rewrapping {
 
     /// Wraps the remaining keys again, and forbids the use of the other master keys: writes of a server that was not
     /// restarted are refused. Afterwards the other master keys may be removed from the file.
-    /// - Throws: `KeysInUse` when one of them was used in the meantime; nothing is lost then.
+    /// - Throws: `KeysInUse` if another master key was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.withDatabase(databaseURL) { database in
             _ = try await rewrapOutdated(keys, database, standardBatchSize)
-            for master in keys.masters.dropFirst() {
+            for master in keys.masterKeys.dropFirst() {
                 do {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
                 } catch let error as PostgresError {
@@ -63,7 +63,7 @@ public enum Rewrapping {
     }
 
     private static func rewrapOutdated(_ keys: AuditKeyring, _ database: Database, _ batch: Int64) async throws -> Int {
-        let newest = keys.masters[0]
+        let newest = keys.masterKeys[0]
         let sealing = Sealing(keys, random: SystemRandomness())
         var (count, last) = (0, Pseudonym(high: 0, low: 0))
         while true {
@@ -86,10 +86,10 @@ public enum Rewrapping {
     private static func sealKeysForModels(
         _ keys: AuditKeyring, _ sealing: Sealing, _ database: Database, _ batch: Int64
     ) async throws -> Int {
-        let newest = keys.masters[0]
+        let newest = keys.masterKeys[0]
         var count = 0
         while true {
-            let rows = try await database.query(AIKeyStatements.sealedByOthers(than: newest.id, batch))
+            let rows = try await database.query(AIKeyStatements.keysSealedByOthers(than: newest.id, batch))
             guard rows.count > 0 else { return count }
             for index in 0..<rows.count {
                 let old = try StoredAIKey(rows[index])
@@ -126,7 +126,7 @@ enum RewrapStatements {
         """
     }
 
-    /// Adds constraints that forbid keys wrapped by that master key. Fails while the master key still wraps any.
+    /// Adds constraints that forbid keys wrapped by the master key. The statement fails while it still wraps any.
     static func retire(_ master: [UInt8]) -> String {
         let name = "audit_master_\(hexadecimal(master))_is_retired"
         return """

@@ -18,11 +18,11 @@ final class Sealing {
         var keyInsertion: SQL?
     }
 
-    private static let limit = 8_192
+    private static let maxCachedKeys = 8_192
 
     private let keys: AuditKeyring?
     private let random: any Randomness
-    private var known: [Pseudonym: SubjectKey] = [:]
+    private var cachedKeys: [Pseudonym: SubjectKey] = [:]
 
     /// - Parameter keys: the keys; nil leaves bodies unsealed, for throw-away data.
     init(_ keys: AuditKeyring?, random: any Randomness) {
@@ -30,10 +30,10 @@ final class Sealing {
         self.random = random
     }
 
-    /// Returns the person's key, or a new one; nil where nothing is sealed.
+    /// Returns the person's stored key, or a new one if there is none; nil where nothing is sealed.
     func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
-        guard let master = keys?.masters.first else { return nil }
-        if let key = known[person] { return Seal(key: key) }
+        guard let master = keys?.masterKeys.first else { return nil }
+        if let key = cachedKeys[person] { return Seal(key: key) }
         guard let row = try await queries.read(SubjectKeyStatements.key(person)).first else {
             let key = SubjectKey(id: person, secret: random.bytes(32))
             let wrapped = master.wrap(key, nonce: random.bytes(24))
@@ -42,19 +42,19 @@ final class Sealing {
         guard let key = unwrap(try row["wrapped"], of: person, master: try row["master"]) else {
             throw UnknownMasterKey()
         }
-        remember(key)
+        cache(key)
         return Seal(key: key)
     }
 
     /// Caches a key, so that the next act need not read it. The key MUST have been stored before.
-    func remember(_ key: SubjectKey) {
-        if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-        known[key.id] = key
+    func cache(_ key: SubjectKey) {
+        if cachedKeys.count >= Self.maxCachedKeys { cachedKeys.removeAll(keepingCapacity: true) }
+        cachedKeys[key.id] = key
     }
 
     /// Unwraps a stored key; nil without the master key that wrapped it, and for a key that was changed.
     func unwrap(_ wrapped: [UInt8], of person: Pseudonym, master: [UInt8]) -> SubjectKey? {
-        keys?.masters.first { $0.id == master }?.unwrap(wrapped, id: person)
+        keys?.masterKeys.first { $0.id == master }?.unwrap(wrapped, id: person)
     }
 
     /// Returns a random nonce of 24 bytes.
@@ -94,15 +94,15 @@ enum StoredBody {
 extension Sealing {
     /// Opens the body of a row with the columns `commit`, `salt`, `body` and `key_id`, and `master` and `wrapped` of
     /// the key.
-    func body(_ row: Row) throws(PostgresError) -> StoredBody {
+    func openBody(of row: Row) throws(PostgresError) -> StoredBody {
         guard let salt: [UInt8] = try row["salt"], let body: [UInt8] = try row["body"] else { return .erased }
         guard let person: Pseudonym = try row["key_id"] else { return .whole(salt: salt, body: body) }
         guard let master: [UInt8] = try row["master"], let wrapped: [UInt8] = try row["wrapped"],
-            let key = known(person) ?? unwrap(wrapped, of: person, master: master),
-            let open = key.open(body, commitment: try row["commit"])
+            let key = cachedKey(of: person) ?? unwrap(wrapped, of: person, master: master),
+            let openedBody = key.open(body, commitment: try row["commit"])
         else { return .unreadable }
-        return .whole(salt: salt, body: open)
+        return .whole(salt: salt, body: openedBody)
     }
 
-    private func known(_ person: Pseudonym) -> SubjectKey? { known[person] }
+    private func cachedKey(of person: Pseudonym) -> SubjectKey? { cachedKeys[person] }
 }

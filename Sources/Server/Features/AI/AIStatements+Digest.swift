@@ -12,10 +12,10 @@ extension AIStatements {
             """
     }
 
-    /// Reads the open nags, and those that were completed or missed after `start`.
+    /// Reads the open nags, and those that were completed or missed after `start` and not after `end`.
     /// - Parameters:
-    ///   - subject: the only recipient to read; nil for all.
-    ///   - selected: the only nags to read; nil for all.
+    ///   - subject: the recipient whose nags are read; nil for all recipients.
+    ///   - selected: the ids of the nags to read; nil for all nags.
     static func digestNags(
         of family: FamilyID, subject: UserID?, selected: [ResourceID]? = nil, from start: Timestamp,
         to end: Timestamp
@@ -45,7 +45,7 @@ extension AIStatements {
         """
     }
 
-    /// Part of an act: records a digest for these people, about no single nag.
+    /// Part of an act: records a digest that is sent to these people. Its `nag_id` is zero.
     static func sendDigest(
         _ event: EventID, _ message: String, to recipients: [UserID], onBehalfOf user: UserID, at now: Timestamp
     ) -> SQL {

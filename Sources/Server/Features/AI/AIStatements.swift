@@ -4,7 +4,7 @@ import NagzAI
 import Postgres
 import SQL
 
-/// Every statement of the mediator: facts in one read each, and the record of an answer.
+/// Every statement of the mediator: reads of facts and permissions, and records of answers and digests.
 enum AIStatements {
     /// Reads the caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
     /// columns are in the order in which `NagConsultation` reads them.
@@ -13,9 +13,9 @@ enum AIStatements {
     ) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, n.connection_id,
-               \(ledger.guardsRecipient), m.role, \(hasConsent(for: ledger)), \(isEnabled), \(settings),
-               \(authority(for: ledger)) AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym,
-               n.category, n.status, n.due_at, n.created_at\(facts(depth, in: ledger, caller.now))
+               \(ledger.guardsRecipient), m.role, \(hasConsent(for: ledger)), \(isEnabled), \(settingColumns),
+               \(authoritySeq(for: ledger)) AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym,
+               n.category, n.status, n.due_at, n.created_at\(factColumns(depth, in: ledger, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(ledger.join(nag))
@@ -30,7 +30,7 @@ enum AIStatements {
     /// Reads whether a member may use the mediator, and the member's settings for it.
     static func permission(_ user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(hasConsent), \(isEnabled), \(settings), c.authority_seq
+        SELECT \(hasConsent), \(isEnabled), \(settingColumns), c.authority_seq
         FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
         LEFT JOIN family_clock c ON c.family_id = m.family_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
@@ -54,7 +54,7 @@ enum AIStatements {
     }
 
     /// An expression: the `authority_seq` of the caller's own family.
-    private static func authority(for ledger: NagLedger) -> SQL {
+    private static func authoritySeq(for ledger: NagLedger) -> SQL {
         switch ledger {
         case .family: "c.authority_seq"
         case .connection: "(SELECT hc.authority_seq FROM family_clock hc WHERE hc.family_id = m.family_id)"
@@ -66,9 +66,9 @@ enum AIStatements {
             AS is_enabled
         """
 
-    /// The caller's preferences for the AI, and the family, if any, whose constraints they obey. `authority_seq` is
-    /// selected beside these columns.
-    private static let settings: SQL = """
+    /// Columns: the caller's preferences for the AI, and the family whose constraints the caller obeys; null without a
+    /// family. Each statement selects `authority_seq` itself.
+    private static let settingColumns: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
         p.prefs->>'ai_model_local' AS ai_model_local, p.prefs->>'ai_model_cloud' AS ai_model_cloud,
         CASE WHEN jsonb_typeof(p.prefs->'ai_token_threshold') = 'number'
@@ -76,7 +76,7 @@ enum AIStatements {
         p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id
         """
 
-    private static func facts(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
+    private static func factColumns(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
         let tone: SQL = """
             , (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
                     AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses,
@@ -157,7 +157,7 @@ enum AIStatements {
     private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
     /// Selects the counted push-backs on each open nag of a member: the times since the nag's due cycle began, in
-    /// order, and the time of the last one before.
+    /// order, and the time of the last push-back before that cycle.
     /// - Parameter member: a row with `family_id` and `user_id`.
     static func pushBacks(onOpenNagsOf member: SQL) -> SQL {
         """
@@ -180,6 +180,7 @@ enum AIStatements {
     }
 
     /// Reads a row for each missed nag, with the person's pseudonym; one row without times if the person missed none.
+    /// No row: the person never was a member of the family.
     static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
         """
         SELECT u.pseudonym, e.at, e.due_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -201,8 +202,8 @@ enum AIStatements {
         """
     }
 
-    /// A condition: the person asked for the answer in a mediation row, or received it. Nobody else may read a text of
-    /// the mediator before a draft with it is executed.
+    /// A condition: the person asked for the text in a mediation row, or received it. Nobody else may read a text of
+    /// the mediator before a draft with that text is executed.
     static func isReader(_ user: SQL, _ row: SQL) -> SQL {
         "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"
     }

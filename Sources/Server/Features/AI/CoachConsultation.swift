@@ -6,7 +6,7 @@ import Postgres
 import SQL
 import TimeZones
 
-extension CoachQuestion: AboutFamily {
+extension CoachQuestion: FamilyRelatedQuestion {
     /// Returns nil: every member may ask about themselves.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
@@ -43,7 +43,7 @@ extension AIStatements {
                     AND e.event_type = 'nag_missed' AND e.at > \(FactWindow.recent.start(now)) AND e.at <= \(now))
                    AS misses,
                coalesce(t.streak, 0) AS streak,
-               \(PreferenceStatements.stored(of: "m.user_id", in: "m.family_id")) AS prefs
+               \(PreferenceStatements.preferences(of: "m.user_id", in: "m.family_id")) AS prefs
         FROM memberships m LEFT JOIN member_totals t ON t.family_id = m.family_id AND t.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """

@@ -33,7 +33,7 @@ enum DeviceFacts {
         }
     }
 
-    private static let columns = FeedColumns.list(
+    private static let columns = FeedColumns.selectList(
         .facts, stamp: "NULL::timestamptz", ids: ["m.user_id"], texts: TextColumn.allCases.map(\.expression))
 
     /// Returns the part of the page's statement that selects a row for each member, from the statement's `gate`. It
@@ -69,7 +69,7 @@ enum DeviceFacts {
         """
     }
 
-    /// Returns the facts in those rows; nil if there are none.
+    /// Returns the facts in a range of the page's rows; nil for an empty range.
     static func facts(_ rows: Rows, _ range: Range<Int>) throws(PostgresError) -> FamilyFacts? {
         var facts: FamilyFacts?
         for index in range {
@@ -85,8 +85,8 @@ enum DeviceFacts {
             if facts == nil {
                 facts = FamilyFacts(
                     timeZone: zone,
-                    maxPushBack: details.count("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
-                    cooldownMinutes: details.count("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
+                    maxPushBack: details.integer("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
+                    cooldownMinutes: details.integer("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
                     allowsMediation: details["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
@@ -117,8 +117,8 @@ enum DeviceFacts {
     private static func member(_ row: Row, _ details: JSONValue, _ preferences: Preferences) -> MemberFacts? {
         guard let role = details["role"]?.stringValue.flatMap(FamilyRole.init),
             let status = details["status"]?.stringValue.flatMap(MembershipStatus.init),
-            let counts = details["resolved"], let resolved = try? [ResolvedNags](json: counts),
-            let limits = details["push_backs"], let pushBacks = try? [NagPushBacks](json: limits)
+            let resolvedJSON = details["resolved"], let resolved = try? [ResolvedNags](json: resolvedJSON),
+            let pushBackJSON = details["push_backs"], let pushBacks = try? [NagPushBacks](json: pushBackJSON)
         else { return nil }
         let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
         return MemberFacts(
@@ -126,12 +126,13 @@ enum DeviceFacts {
             status: status,
             timeZone: preferences.timeZone, quietHours: preferences.quietHours,
             pushBackMode: preferences.pushBackMode,
-            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled, streak: details.count("streak") ?? 0,
-            resolved: resolved,
+            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled,
+            streak: details.integer("streak") ?? 0,
+            resolvedNags: resolved,
             pushBacks: pushBacks)
     }
 }
 
 extension JSONValue {
-    fileprivate func count(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
+    fileprivate func integer(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
 }

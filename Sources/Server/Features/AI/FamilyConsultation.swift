@@ -6,7 +6,7 @@ import Postgres
 import TimeZones
 
 /// A question about a family or one of its members, with its authorisation and its facts from PostgreSQL.
-package protocol AboutFamily: AIQuestion {
+package protocol FamilyRelatedQuestion: AIQuestion {
     var familyID: FamilyID { get }
 
     /// Returns the reason for which the member gets no answer; nil when they get one.
@@ -15,7 +15,8 @@ package protocol AboutFamily: AIQuestion {
     /// Whether the answer builds on the turns of an AI session.
     var continuesSession: Bool { get }
 
-    /// Reads the facts that a member may see, and the person they are about; nil for the whole family.
+    /// Reads the facts that a member may see, and the pseudonym of the person whom the facts are about; nil for the
+    /// whole family.
     /// - Parameter turns: the session's turns, oldest first; empty unless `continuesSession`.
     /// - Throws: 404 when the person is not a member; `PostgresError`.
     func consult(
@@ -23,11 +24,11 @@ package protocol AboutFamily: AIQuestion {
     ) async throws -> (facts: Facts, subject: Pseudonym?)
 }
 
-extension AboutFamily {
+extension FamilyRelatedQuestion {
     package var continuesSession: Bool { false }
 }
 
-extension MemberQuestion: AboutFamily {
+extension MemberQuestion: FamilyRelatedQuestion {
     package func denial(of member: Member, _ caller: Caller) -> Denial? {
         RoleMatrix.denialOfInsights(isSelf: userID == caller.userID, by: MemberState(role: member.role))
     }
@@ -50,8 +51,8 @@ extension MemberQuestion: AboutFamily {
     }
 }
 
-extension FamilyQuestion: AboutFamily {
-    /// Returns nil: every member may ask. Members who may not see the others get facts about themselves only.
+extension FamilyQuestion: FamilyRelatedQuestion {
+    /// Returns nil: every member may ask. Members who may not see facts about others get only their own.
     package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
     package func consult(
@@ -62,11 +63,11 @@ extension FamilyQuestion: AboutFamily {
     }
 
     /// Returns the facts that a member may see about selected nags, and the ids of the nags that the digest counts.
-    /// - Parameter selected: rows that the member sees; nil for all nags.
+    /// - Parameter selected: the ids of rows that the member sees, among which are nags; nil for all nags.
     func consult(
         for member: Member, _ caller: Caller, about selected: [ResourceID]?, _ zone: any ZoneRules,
         _ queries: any Queries
-    ) async throws -> (facts: Snapshot<DigestFacts>, counted: Set<ResourceID>) {
+    ) async throws -> (facts: Snapshot<DigestFacts>, countedNags: Set<ResourceID>) {
         let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
         let subject = seesAll ? nil : caller.userID
         let members = try await queries.query(AIStatements.digestMembers(of: familyID, subject: subject)).map { row in
@@ -84,9 +85,9 @@ extension FamilyQuestion: AboutFamily {
                     closedAt: try row["closed_at"])
             )
         }
-        let listed = Set(members.map(\.userID))
-        let counted = rows.filter { listed.contains($0.nag.recipientID) && $0.nag.isCounted(now: caller.now) }
+        let memberIDs = Set(members.map(\.userID))
+        let countedRows = rows.filter { memberIDs.contains($0.nag.recipientID) && $0.nag.isCounted(now: caller.now) }
         let facts = DigestFacts(familyID: familyID, subject: subject, members: members, nags: rows.map(\.nag))
-        return (Snapshot(facts, now: caller.now, zone: zone), Set(counted.map(\.id)))
+        return (Snapshot(facts, now: caller.now, zone: zone), Set(countedRows.map(\.id)))
     }
 }

@@ -4,8 +4,8 @@ import JSON
 import NagzAI
 import Postgres
 
-/// An AI operation with any types of question and response, as the server offers it: at its own endpoint, and at
-/// `execute`, which serves all operations.
+/// A type-erased AI operation, as the server offers it: at its own endpoint, and at `execute`, which serves all
+/// operations.
 struct MediatedOperation {
     /// The result that `execute` responds with, without the ids.
     struct ExecutedAnswer {
@@ -40,7 +40,7 @@ struct MediatedOperation {
         }
     }
 
-    private init<Question: AboutFamily & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
+    private init<Question: FamilyRelatedQuestion & ExecutedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>
     ) {
         self.init(operation) { mediator, question, options, _, _, caller in
@@ -59,8 +59,8 @@ struct MediatedOperation {
             guard let call = API.aiCall(for: operation) else { preconditionFailure("\(operation.id) has no endpoint") }
             Self.register(call, mediator, routes, answer)
         }
-        execute = { mediator, asked, options, caller in
-            let answer = try await answer(mediator, Question(asked), options, asked.familyID, nil, caller)
+        execute = { mediator, request, options, caller in
+            let answer = try await answer(mediator, Question(request), options, request.familyID, nil, caller)
             guard let report = answer.execution else {
                 throw PostgresError.unexpectedShape("an answer without a report")
             }
@@ -75,17 +75,17 @@ struct MediatedOperation {
         _ answer: @escaping AnswerFunction<Call.Question, Call.Response>
     ) {
         routes.signedIn(call.endpoint) { caller, received in
-            let asked = call.decodeRequest(received.parameters, received.body)
+            let request = call.decodeRequest(received.parameters, received.body)
             return try await answer(
-                mediator, asked.question, asked.options, nil,
-                asked.wantsDraft ? PushBackDrafting(services: mediator.services) : nil, caller)
+                mediator, request.question, request.options, nil,
+                request.wantsDraft ? PushBackDrafting(services: mediator.services) : nil, caller)
         }
     }
 }
 
-/// A question that `execute` accepts, in the form that all operations share.
+/// A question that can be made of the request to `execute`, which has the same form for all operations.
 private protocol ExecutedQuestion: AIQuestion {
-    /// - Throws: 422 when a member that it needs is missing or too long.
+    /// - Throws: 422 when the request lacks a field that the question needs, or its text is too long or too short.
     init(_ request: ExecutionRequest) throws(APIError)
 }
 

@@ -11,12 +11,13 @@ extension Mediator {
     @inline(never)
     func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
-        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokens: [SQL], isDrafted: Bool
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokenStatements: [SQL],
+        isDrafted: Bool
     ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
         let outcome = operation.rule(services.heuristics, question, facts)
         var response = outcome.response
         var author = try applyModelText(&response, operation, question, facts, permit, reply)
-        author.asked = reply?.asked
+        author.asked = reply?.askedModel
         attempt.recordStage(.executed)
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
@@ -24,7 +25,7 @@ extension Mediator {
         let includesExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
             AIAnswer(response, execution: includesExecution ? report : nil), event, by: author, report,
-            answerAct(attempt, operation.id, event, outcome.rule, record, report, tokens))
+            answerAct(attempt, operation.id, event, outcome.rule, record, report, tokenStatements))
     }
 
     /// Replaces the rules' text by the model's, if a model was asked to word this response and its text passes the
@@ -65,7 +66,7 @@ extension Mediator {
     private func answerAct(
         _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: HeuristicRule,
         _ record: AIRecord,
-        _ report: ExecutionReport, _ tokens: [SQL]
+        _ report: ExecutionReport, _ tokenStatements: [SQL]
     ) -> Act {
         let (caller, requester) = (attempt.caller, attempt.requester)
         let content = questionWords(record.content)
@@ -88,11 +89,13 @@ extension Mediator {
             statements += turns.insertion(turn, of: attempt.id, to: session, at: caller.now)
         }
         // An ID names one question, even if two requests with it arrive at the same time.
-        let countsOnce = record.countsTowardsLimit || !tokens.isEmpty || attempt.options.questionID != nil
+        let requiresUnchangedLedger =
+            record.countsTowardsLimit || !tokenStatements.isEmpty || attempt.options.questionID != nil
         return Act(
             kind: operation.auditKinds.answered,
-            basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
+            basis: requiresUnchangedLedger
+                ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
             actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
-            canMerge: tokens.isEmpty, statements: statements + tokens)
+            canMerge: tokenStatements.isEmpty, statements: statements + tokenStatements)
     }
 }

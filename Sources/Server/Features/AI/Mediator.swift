@@ -8,22 +8,23 @@ import SQL
 import TimeZones
 
 /// The AI operations on the server: authorisation, constraints, facts from PostgreSQL, the operation's rule, a model's
-/// words where the question asks for them, and a record of every answer in the feed, in the history and in the audit
-/// log.
+/// words where the question asks for them, and a record of every answer in the feed and in the audit log. The history
+/// records it too, unless the person's history keeps errors only.
 ///
 /// A model is asked before the act, and the act decides again: an answer that was forbidden in the meantime is not
 /// recorded, and a text about facts that have changed is not used.
 ///
-/// An answer is recorded only if nobody's rights, consents or constraints have changed since its facts were read; a
-/// push-back and an answer that was confirmed only if nothing in the family has changed, so that limits and
-/// confirmations hold under concurrency.
+/// An answer is recorded only if nobody's rights, consents or constraints have changed since its facts were read. A
+/// push-back, a confirmed answer and the answer to a question with an ID are recorded only if nothing at all has
+/// changed in the ledger, so that limits, confirmations and IDs hold under concurrency.
 package final class Mediator {
     let services: Services
     private let constraintCache = EffectiveConstraints()
     /// The calls to models; nil where no question is ever sent to a model.
     let models: ModelCalls?
     let turns: SessionTurns
-    /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
+    /// The key with which texts of questions and answers are digested; nil for throw-away data, whose audit log keeps
+    /// no digests.
     private let contentKey: HMACKey?
 
     package init(_ services: Services) {
@@ -40,39 +41,43 @@ package final class Mediator {
 
     /// Answers a question about one nag that the caller may read.
     /// - Parameters:
-    ///   - expected: the family that the nag must be in, or whose member the caller must be.
+    ///   - expectedFamily: the family that the nag must be in, or whose member the caller must be; nil for any.
     ///   - drafting: makes a draft of the answer, for a client that has asked for one.
     @discardableResult
     package func answer<Question: NagRelatedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question,
-        _ options: ExecutionOptions = ExecutionOptions(), in expected: FamilyID? = nil,
+        _ options: ExecutionOptions = ExecutionOptions(), in expectedFamily: FamilyID? = nil,
         drafting: PushBackDrafting? = nil, for caller: Caller
     ) async throws -> AIAnswer<Response> {
         // The ledger is known only once the nag is read.
         let started = MonotonicTime.now()
-        let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
-        let first = try await consult(caller, on: nag, act, depth, services.database, session: options.sessionID)
-        if let expected, expected != first.family, expected != first.requester.settings.home {
+        let (nag, act, depth) = (question.nagID, operation.nagAct, operation.factDepth)
+        let firstConsultation = try await consult(
+            caller, on: nag, act, depth, services.database, session: options.sessionID)
+        if let expectedFamily, expectedFamily != firstConsultation.ledger,
+            expectedFamily != firstConsultation.requester.settings.homeFamily
+        {
             throw APIError.noSuchNag
         }
         func attempt(_ consultation: NagConsultation) -> ExecutionAttempt {
-            self.attempt(
-                operation.id, question, options, caller, consultation.family, consultation.requester,
+            makeAttempt(
+                operation.id, question, options, caller, consultation.ledger, consultation.requester,
                 consultation.recipient, nag, since: started)
         }
-        var known: NagConsultation? = first
+        var reusableConsultation: NagConsultation? = firstConsultation
         var reply: ModelReply?
-        if first.denial == nil, options.asksForModel(in: first.requester.settings.mode) {
+        if firstConsultation.denial == nil, options.asksForModel(in: firstConsultation.requester.settings.mode) {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
-            let people = [caller.userID, first.snapshot.facts.nag.recipientID]
+            let people = [caller.userID, firstConsultation.snapshot.facts.nag.recipientID]
             reply = try await ask(
-                operation, question, Question.facts(in: first.snapshot), attempt(first), withoutNamesOf: people)
-            known = nil
+                operation, question, Question.facts(in: firstConsultation.snapshot), attempt(firstConsultation),
+                withoutNamesOf: people)
+            reusableConsultation = nil
         }
         return try await runWrite(after: reply) { [services] in
-            try await services.ledger.write(caller, in: first.family) { queries in
+            try await services.ledger.write(caller, in: firstConsultation.ledger) { queries in
                 let consultation: NagConsultation
-                if let fresh = known {
+                if let fresh = reusableConsultation {
                     consultation = fresh
                 } else {
                     do {
@@ -80,13 +85,13 @@ package final class Mediator {
                             caller, on: nag, act, depth, queries, session: options.sessionID)
                     } catch let error as APIError {
                         guard let reply else { throw error }
-                        return attempt(first).refuse(error, asked: reply)
+                        return attempt(firstConsultation).refuse(error, after: reply)
                     }
                 }
-                known = nil
+                reusableConsultation = nil
                 if let denial = consultation.denial {
                     guard let reply else { return consultation.refuse(operation.id.auditKinds.denied, denial) }
-                    return attempt(consultation).refuse(APIError(denial.code, denial.reason), asked: reply)
+                    return attempt(consultation).refuse(APIError(denial.code, denial.reason), after: reply)
                 }
                 return try await self.decide(
                     operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply,
@@ -97,23 +102,24 @@ package final class Mediator {
 
     /// Answers a question about a family or one of its members.
     @discardableResult
-    package func answer<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
+    package func answer<Question: FamilyRelatedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question,
         _ options: ExecutionOptions = ExecutionOptions(), for caller: Caller
     ) async throws -> AIAnswer<Response> {
         do {
-            return try await answer(operation, question, options, asksFirst: options.asksForModel, for: caller)
+            return try await answer(operation, question, options, asksModelFirst: options.asksForModel, for: caller)
         } catch is ModelNeeded {
-            return try await answer(operation, question, options, asksFirst: true, for: caller)
+            return try await answer(operation, question, options, asksModelFirst: true, for: caller)
         }
     }
 
-    /// The error that makes the caller ask a model before the act, because the person's mode requires a model.
+    /// The error of an attempt that asked no model although the person's mode requires one. The question is then
+    /// answered again, with a model.
     private struct ModelNeeded: Error {}
 
-    private func answer<Question: AboutFamily, Response: WireInput & WireMembers & Hashable>(
+    private func answer<Question: FamilyRelatedQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ options: ExecutionOptions,
-        asksFirst: Bool, for caller: Caller
+        asksModelFirst: Bool, for caller: Caller
     ) async throws -> AIAnswer<Response> {
         let (family, started) = (question.familyID, MonotonicTime.now())
         func consult(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
@@ -125,15 +131,15 @@ package final class Mediator {
             }
             let (facts, subject) = try await question.consult(
                 for: member, caller, services.zones.zone(member.timeZone), after: earlier, queries)
-            let attempt = attempt(
+            let attempt = makeAttempt(
                 operation.id, question, options, caller, family, Requester(member, settings), subject, nil,
                 since: started)
             return (facts, attempt)
         }
         var asked: (attempt: ExecutionAttempt, reply: ModelReply)?
-        if asksFirst {
+        if asksModelFirst {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
-            let (member, settings) = try await self.consult(caller, family, services.database)
+            let (member, settings) = try await self.requireMember(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
                 let (facts, attempt) = try await consult(member, settings, services.database)
                 asked = try await ask(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
@@ -143,17 +149,17 @@ package final class Mediator {
         return try await runWrite(after: asked?.reply) { [services] in
             try await services.ledger.write(caller, in: family) { queries in
                 do {
-                    let (member, settings) = try await self.consult(caller, family, queries)
+                    let (member, settings) = try await self.requireMember(caller, family, queries)
                     if let denial = question.denial(of: member, caller) {
                         if asked != nil { throw APIError(.authorizationDenied, denial) }
                         return .denied(operation.id.auditKinds.denied, to: member, denial)
                     }
                     let (facts, attempt) = try await consult(member, settings, queries)
-                    if !asksFirst, attempt.asksForModel { throw ModelNeeded() }
+                    if !asksModelFirst, attempt.asksForModel { throw ModelNeeded() }
                     return try await self.decide(operation, question, facts, attempt, asked?.reply, nil, queries)
                 } catch let error as APIError {
                     guard let asked else { throw error }
-                    return asked.attempt.refuse(error, asked: asked.reply)
+                    return asked.attempt.refuse(error, after: asked.reply)
                 }
             }
         }
@@ -164,7 +170,7 @@ package final class Mediator {
     private func runWrite<Answer: Sendable>(
         after reply: ModelReply?, _ write: @escaping () async throws -> Answer
     ) async throws -> Answer {
-        guard reply?.asked != nil else { return try await write() }
+        guard reply?.askedModel != nil else { return try await write() }
         return try await services.database.poller.runToCompletion(write)
     }
 
@@ -189,7 +195,9 @@ package final class Mediator {
         return consultation
     }
 
-    private func consult(
+    /// Reads the caller as a member of a family, and their settings for the AI.
+    /// - Throws: 403 unless the member may use the AI.
+    private func requireMember(
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
@@ -198,27 +206,27 @@ package final class Mediator {
         return (member, try AISettings(permission))
     }
 
-    private func attempt(
+    private func makeAttempt(
         _ operation: AIOperationID, _ question: some AIQuestion, _ options: ExecutionOptions, _ caller: Caller,
         _ family: FamilyID, _ requester: Requester, _ subject: Pseudonym?, _ nag: NagID?,
         since started: MonotonicTime
     ) -> ExecutionAttempt {
-        let asked = NagzAI.Question(
+        let askedQuestion = NagzAI.Question(
             id: options.questionID ?? QuestionID(high: 0, low: 0), operation: .operation(operation),
             content: question.content,
             privacyLevel: options.privacyLevel ?? requester.settings.privacyLevel, intent: options.intent,
             askedAt: caller.now)
         return ExecutionAttempt(
-            id: services.random.identifier(at: caller.now), caller: caller, question: asked, options: options,
+            id: services.random.identifier(at: caller.now), caller: caller, question: askedQuestion, options: options,
             ledger: family, requester: requester, subject: subject, nag: nag, words: questionWords(question.content),
-            started: started)
+            startedAt: started)
     }
 
     /// Returns the length and the keyed digests of a text, as records store them in place of the words.
     func questionWords(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
-    /// Asks a model to word the answer, if the question wants one and may be sent to it. It records nothing: the act
-    /// checks every refusal again.
+    /// Asks a model to word the answer, if the question asks for a model and may be sent to one. Nothing is recorded
+    /// here, because the act checks every refusal again.
     /// - Parameter people: the people whose families' names the model's text must not contain.
     private func ask<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
@@ -248,7 +256,7 @@ package final class Mediator {
             engine = try await constraintCache.engine(for: user, settings.constraints, queries)
         }
         var reachable = ReachableModels(services.models, settings)
-        if attempt.mayNeedOwnKeys, let home = settings.home {
+        if attempt.mayNeedOwnKeys, let home = settings.homeFamily {
             try await reachable.readKeys(of: user, in: home, queries)
         }
         do throws(ExecutionRefusal) {
@@ -265,30 +273,30 @@ package final class Mediator {
     ) async throws -> Decision<AIAnswer<Response>> {
         attempt.adoptStages(of: reply)
         func refuse(
-            _ refusal: ExecutionRefusal, _ asked: ExecutionAttempt.ConfirmationRequest? = nil
+            _ refusal: ExecutionRefusal, _ confirmation: ExecutionAttempt.ConfirmationRequest? = nil
         ) -> Decision<AIAnswer<Response>> {
             var refusal = refusal
-            refusal.author.asked = reply?.asked
-            return attempt.refuse(refusal, asked)
+            refusal.author.asked = reply?.askedModel
+            return attempt.refuse(refusal, confirmation)
         }
         let permit: ExecutionPermit
         switch try await self.permit(attempt, queries) {
         case .success(let granted): permit = granted
         case .failure(let refusal): return refuse(refusal)
         }
-        var tokens: [SQL] = []
+        var tokenStatements: [SQL] = []
         if attempt.needsTokens(for: permit) {
             switch try await attempt.checkTokens(
                 permit, AITokens(random: services.random), confirmedPrompt: reply?.confirmedPrompt, queries)
             {
-            case .valid(let statements): tokens = statements
-            case .refused(let refusal, let asked): return refuse(refusal, asked)
+            case .valid(let statements): tokenStatements = statements
+            case .refused(let refusal, let confirmation): return refuse(refusal, confirmation)
             }
         }
         let recorded: RecordedAnswer<Response>
         do throws(ExecutionRefusal) {
             recorded = try recordedAnswer(
-                operation, question, facts, attempt, permit, reply, tokens, isDrafted: drafting != nil)
+                operation, question, facts, attempt, permit, reply, tokenStatements, isDrafted: drafting != nil)
         } catch {
             return refuse(error)
         }

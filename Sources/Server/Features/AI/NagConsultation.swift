@@ -10,7 +10,7 @@ final class NagConsultation {
     let requester: Requester
     /// The ledger that the nag is in: its family's or its connection's. All facts about the recipient's history are
     /// from there, so that nobody outside a family learns of its nags.
-    let family: FamilyID
+    let ledger: FamilyID
     let recipient: Pseudonym?
     /// The reason for which the caller gets no answer, with its error code; nil when they get one.
     let denial: (reason: Denial, code: ErrorCode)?
@@ -40,7 +40,7 @@ final class NagConsultation {
         if denial == nil { try Requester.requireAIAllowed(row) }
         let settings = try AISettings(row)
         requester = Requester(pseudonym: try row["pseudonym"], seq: try row["seq"], settings: settings)
-        self.family = family
+        ledger = family
         recipient = try row["recipient_pseudonym"]
         var facts = NagFacts(
             nag: NagSnapshot(

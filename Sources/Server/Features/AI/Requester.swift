@@ -35,19 +35,21 @@ extension APIError {
     }
 }
 
-/// The preferences of a person who asks the AI, and the constraints that they obey: read from `AIStatements.settings`.
+/// The AI preferences of a person who asks a question, and the version of the constraints that the person obeys. They
+/// are read from `AIStatements.settingColumns` and `authority_seq`.
 struct AISettings {
     let mode: AIMode
     let privacyLevel: PrivacyLevel
     /// The models that the person has chosen; nil for none.
     let localModel: String?
     let cloudModel: String?
-    /// The largest number of tokens of a question that the person's device answers; the server answers larger ones.
+    /// The maximum number of tokens of a question that is routed locally where neither a constraint nor the privacy
+    /// level decides. Longer questions are routed to the cloud.
     let tokenThreshold: Int
     /// Whether the history keeps only executions that failed.
     let logsErrorsOnly: Bool
     /// The person's family; nil without one.
-    let home: FamilyID?
+    let homeFamily: FamilyID?
     /// The version of the constraints that the person obeys; nil without a family.
     let constraints: EffectiveConstraints.Version?
 
@@ -61,7 +63,7 @@ struct AISettings {
         logsErrorsOnly = try row["logs_errors_only"]
         let home: FamilyID? = try row["home_id"]
         let seq: Int64? = try row["authority_seq"]
-        self.home = home
+        homeFamily = home
         constraints = if let home, let seq { EffectiveConstraints.Version(family: home, seq: seq) } else { nil }
     }
 }

@@ -8,7 +8,7 @@ import SQL
 
 /// Everything that belongs to the caller's account as one JSON object, read page by page while it is sent.
 ///
-/// The request is an entry of the audit log. The session is checked again before each page. An export that fails midway
+/// The audit log records the request. The session is checked again before each page. An export that fails midway
 /// ends before its last brace, so that nobody mistakes it for a complete one.
 final class AccountDataExport {
     private static let pageSize = 100
@@ -21,22 +21,22 @@ final class AccountDataExport {
     /// - Throws: 429 when the caller has another export under way or has reached the day's limit, 503 when the server
     ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
-        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
-        try await record(caller)
-        let work = LoopBound(value: services)
+        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        try await recordExport(caller)
+        let loopServices = LoopBound(value: services)
         return Response(
             .ok, .json,
             body: .stream { body in
                 defer { withExtendedLifetime(export) {} }
-                try await Self.write(caller, work.value, to: body)
+                try await Self.write(caller, loopServices.value, to: body)
             })
     }
 
-    /// Writes the entry of the export.
-    private func record(_ caller: Caller) async throws {
+    /// Records the export in the audit log, and counts it against the day's limit.
+    private func recordExport(_ caller: Caller) async throws {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             let count = DailyCount(limit: .accountExports, user: caller.userID)
             let act = Act(
@@ -57,7 +57,7 @@ final class AccountDataExport {
             for family in section.familiesToRead(families) {
                 var after = ResourceID(high: 0, low: 0)
                 while true {
-                    let caller = caller.at(services.clock.now())
+                    let caller = caller.copy(at: services.clock.now())
                     _ = try await services.access.account(caller, services.database)
                     let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
                     let rows = try await services.throttledQueries(of: caller).query(section.statement(page, family))

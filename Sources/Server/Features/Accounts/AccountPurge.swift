@@ -13,11 +13,11 @@ import SQL
 /// the remaining accounts are found again. Any number of instances may run it at the same time.
 struct AccountPurge {
     /// The allowed numbers of days between deletion and purge.
-    static let days = 1...30
+    static let allowedDays = 1...30
     /// The default number of days, which leaves two for an outage of the server.
     static let standardDays = 28
-    /// The limit of excuses or inputs that one statement changes, and of accounts in one read.
-    static let batch = 500
+    /// The maximum number of excuses or inputs that one statement changes, and of accounts in one read.
+    static let batchSize = 500
 
     /// An account to purge.
     struct Account: Sendable {
@@ -29,9 +29,9 @@ struct AccountPurge {
     let ledger: Ledger
     let days: Int
 
-    /// Reads the accounts to purge, the oldest deletions first; at most `batch` of them.
-    func due(at now: Timestamp) async throws -> [Account] {
-        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: Self.batch)
+    /// Reads the accounts to purge, the oldest deletions first; at most `batchSize` of them.
+    func dueAccounts(at now: Timestamp) async throws -> [Account] {
+        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: Self.batchSize)
         return try await database.query(statement).map { row throws(PostgresError) in
             Account(id: try row["id"], deletedAt: try row["deleted_at"])
         }
@@ -43,21 +43,22 @@ struct AccountPurge {
     func run(_ actor: Pseudonym, _ context: () -> CallContext) async throws -> Int {
         var purged = 0
         while true {
-            let accounts = try await due(at: context().now)
+            let accounts = try await dueAccounts(at: context().now)
             for account in accounts { purged += try await purge(account.id, actor, context()) ? 1 : 0 }
-            if accounts.count < Self.batch { return purged }
+            if accounts.count < Self.batchSize { return purged }
         }
     }
 
     /// Purges one account.
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
-        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batch)).affectedRows
-            == Self.batch
+        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batchSize)).affectedRows
+            == Self.batchSize
         {
         }
-        while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batch)).affectedRows
-            == Self.batch
+        while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batchSize))
+            .affectedRows
+            == Self.batchSize
         {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
             guard let row = try await queries.query(AccountStatements.unpurgedAccount(user)).first else {
@@ -80,11 +81,12 @@ struct AccountPurge {
 
 /// `nagz admin purge`: purges accounts from the command line.
 public enum AccountPurgeCommand {
-    public static let days = AccountPurge.days
+    public static let allowedDays = AccountPurge.allowedDays
     public static let standardDays = AccountPurge.standardDays
 
+    /// Reports the accounts that are due, and purges them.
     /// - Parameters:
-    ///   - isDryRun: only reads.
+    ///   - isDryRun: reports only, and purges nothing.
     ///   - report: called for each account that is due.
     /// - Returns: the number of accounts that are due, or were purged.
     public static func run(
@@ -94,7 +96,7 @@ public enum AccountPurgeCommand {
         try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
-            let due = try await purge.due(at: clock.now())
+            let due = try await purge.dueAccounts(at: clock.now())
             for account in due { report(account.id, account.deletedAt) }
             if isDryRun { return due.count }
             return try await purge.run(SystemActor.commandLine) { tool.context(clock.now()) }

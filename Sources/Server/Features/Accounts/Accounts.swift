@@ -3,7 +3,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Deletion and export of accounts. Sign-up and sign-in are in the group `auth`.
+/// Completion, deletion and export of accounts. Sign-up and sign-in are in the group `auth`.
 final class Accounts {
     let services: Services
     private let families: Families
@@ -27,13 +27,14 @@ final class Accounts {
         EmailChanges(services).register(in: routes)
     }
 
-    /// Deletes an account softly and at once: ends its sessions, ends its membership as by leaving, and prevents
-    /// further sign-in, all in one act. Its personal data is purged later (`AccountPurge`). The person's connections
-    /// are revoked before, each in an act of its own: if the process dies in between, the account still exists.
+    /// Deletes an account softly and at once: ends its sessions, ends its membership as if the person left the family,
+    /// and prevents further sign-in, all in one act. Its personal data is purged later (`AccountPurge`). The person's
+    /// connections are revoked before, each in an act of its own: if the process dies in between, the account still
+    /// exists.
     ///
-    /// People delete their own account; a child's account that was made in a family is deleted by its guardians. Other
-    /// accounts answer 404, whether they exist or not.
-    /// - Throws: 409 if the person is invited again before each of eight attempts.
+    /// People delete their own account; a child's account that was made in a family is deleted by its guardians.
+    /// - Throws: 404 for other accounts, whether they exist or not; 409 if the person is invited again before each of
+    ///   eight attempts.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         guard call.parameters.userID == caller.userID else { return try await deleteUnconnected(caller, call) }
         // The deletion is refused as long as there are connections; somebody may invite the person at this moment.

@@ -9,35 +9,35 @@ extension Accounts {
     /// values stay.
     ///
     /// A person whose account was made in a family cannot set an address or a date of birth this way, because both
-    /// decide what its guardians may do. A date of birth of somebody under 13 is refused too: only a guardian makes
-    /// such accounts.
+    /// decide what the family's guardians may do. A date of birth of somebody under 13 is refused too: only a guardian
+    /// makes such accounts.
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
-        let sentBirth = try body.dateOfBirth?.pastDate(at: caller.now)
+        let sentDateOfBirth = try body.dateOfBirth?.pastDate(at: caller.now)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             var answer = AccountResponse(
                 id: caller.userID, email: account.email, displayName: account.displayName, status: try row["status"],
                 createdAt: try row["created_at"])
-            let hasBirth: Bool = try row["has_date_of_birth"]
-            let birth = hasBirth ? nil : sentBirth
-            if account.email == nil, body.email != nil || birth != nil {
+            let hasDateOfBirth: Bool = try row["has_date_of_birth"]
+            let dateOfBirth = hasDateOfBirth ? nil : sentDateOfBirth
+            if account.email == nil, body.email != nil || dateOfBirth != nil {
                 throw APIError.guardianKeepsProfile
             }
-            if let birth, birth.isUnder13(on: UniversalTime().local(caller.now).date) {
+            if let dateOfBirth, dateOfBirth.isUnder13(on: UniversalTime().local(caller.now).date) {
                 throw APIError.under13NeedsGuardian
             }
             let name = account.displayName == nil ? body.displayName : nil
-            if name == nil, birth == nil { return .answer(answer) }
+            if name == nil, dateOfBirth == nil { return .answer(answer) }
             answer.displayName = account.displayName ?? name
-            let filled = [name.map { _ in "display_name" }, birth.map { _ in "date_of_birth" }].compactMap(\.self)
+            let filled = [name.map { _ in "display_name" }, dateOfBirth.map { _ in "date_of_birth" }].compactMap(\.self)
             let act = Act(
                 kind: .accountChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, details: ["filled": filled.joined(separator: ",")], stampedRows: 0,
-                statements: [AccountStatements.fill(caller.userID, name: name, dateOfBirth: birth)])
+                statements: [AccountStatements.fill(caller.userID, name: name, dateOfBirth: dateOfBirth)])
             return .perform(act, answer)
         }
     }

@@ -24,7 +24,7 @@ final class Me {
     /// Returns the caller's account, family, consents and enabled features.
     func response(for caller: Caller) async throws -> MeResponse {
         let database = services.database
-        let account = try await services.access.account(caller, orWaiting: true, database)
+        let account = try await services.access.account(caller, acceptsWaiting: true, database)
         let profile = try await database.query(AccountStatements.profile(caller.userID)).onlyRow()
         let phone: String? = try profile["phone"]
         var me = MeResponse(
@@ -42,8 +42,8 @@ final class Me {
         }
         let ai = try await database.query(AIStatements.permission(account.id, in: familyID)).onlyRow()
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).onlyRow()
-        let read = PreferenceStatements.current(of: account.id, in: familyID)
-        let stored: StoredPreferences = try await database.query(read).onlyRow()["prefs"]
+        let statement = PreferenceStatements.current(of: account.id, in: familyID)
+        let stored: StoredPreferences = try await database.query(statement).onlyRow()["prefs"]
         let preferences = stored.effective(familyZone: member.timeZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
@@ -56,7 +56,7 @@ final class Me {
         let name = call.body.displayName
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             let answer = AccountResponse(

@@ -7,13 +7,13 @@ import SQL
 /// time.
 enum PhoneCodes {
     static let lifetime = Timestamp.Span.minutes(10)
-    /// The number of attempts at one code.
+    /// The maximum number of attempts at one code.
     static let maxAttempts = 5
 
     static func make(_ random: any Randomness) -> String { random.code(PhoneCode.length, of: "0123456789") }
 
-    /// Returns the digests of a code, one for each token key, the newest key's first. The digest is stored in place of
-    /// the code.
+    /// Returns the digests of a code, one for each token key, the newest key's first. That first digest is
+    /// stored in place of the code.
     static func hashes(_ code: String, of user: UserID, for phone: String, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "phone code\n\(user)\n\(phone)\n\(code)")
     }
@@ -37,7 +37,7 @@ extension Attempts.Limit {
 /// Every statement on codes for telephone numbers.
 enum PhoneCodeStatements {
     /// Part of an act: stores a code in place of an earlier one.
-    static func set(_ hash: [UInt8], of user: UserID, for phone: PhoneNumber, at now: Timestamp) -> SQL {
+    static func store(_ hash: [UInt8], of user: UserID, for phone: PhoneNumber, at now: Timestamp) -> SQL {
         """
         INSERT INTO phone_codes (user_id, phone, code_hash, attempts, expires_at)
         SELECT \(user), \(phone.wireText), \(hash), 0, \(now + PhoneCodes.lifetime) FROM ledger_stamp
@@ -48,7 +48,7 @@ enum PhoneCodeStatements {
 
     /// Counts an attempt at the account's code. Returns no row if there is no code, it has expired, or its attempts are
     /// used up.
-    static func attempt(of user: UserID, at now: Timestamp) -> SQL {
+    static func countAttempt(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE phone_codes SET attempts = attempts + 1
         WHERE user_id = \(user) AND attempts < \(PhoneCodes.maxAttempts) AND expires_at > \(now)
@@ -56,7 +56,7 @@ enum PhoneCodeStatements {
         """
     }
 
-    /// Reads the `phone` of a code that is still the account's.
+    /// Reads the `phone` of the account's code. No row: the code was replaced or has expired.
     static func phone(of user: UserID, _ hash: [UInt8], at now: Timestamp) -> SQL {
         """
         SELECT phone FROM phone_codes WHERE user_id = \(user) AND code_hash = \(hash) AND expires_at > \(now)

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import SQL
 
-/// The telephone number that receives a person's text messages.
+/// Changes of the telephone number that receives a person's text messages.
 ///
 /// A code that is sent to the new number proves that the person can read its messages. The earlier number is not
 /// notified, because it may belong to somebody else by now. Several accounts may have the same number, so that nobody
@@ -24,31 +24,31 @@ final class PhoneNumbers {
 
     /// Sends a code to the number.
     func request(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
-        // A retry is sent no second code: only the first one was stored.
+        // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (phone, now) = (call.body.phone, caller.now)
         let account = try await services.access.account(caller, services.database)
-        let email = try account.adultsEmail()
-        guard let texts = services.texts else { throw APIError.phoneCodesAreNotConfigured }
+        let email = try account.requireAdultEmail()
+        guard let texts = services.textMessenger else { throw APIError.phoneCodesAreNotConfigured }
         let chain = account.family ?? .outside
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
         let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
         let answer = try await services.withConfirmedPassword(
             call.body.password, of: account, email, caller, in: chain
-        ) { success in
+        ) { attemptRefund in
             try await Attempts.record(limits, at: now, services.database)
             return try await Attempts.refundingOnFailure(limits, at: now, services.database) {
                 try await services.ledger.write(caller, in: chain) { queries in
-                    let seq = try await Ledger.newestNumber(of: chain, queries)
-                    let account = try await adult(caller, in: chain, queries)
+                    let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
+                    let account = try await requireAdult(caller, in: chain, queries)
                     let count = DailyCount(limit: .phoneCodes, user: caller.userID)
                     let act = Act(
                         kind: .accountPhoneRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                         subject: account.pseudonym, stampedRows: 0,
                         statements: [
-                            PhoneCodeStatements.set(hash, of: account.id, for: phone, at: now),
-                            try await count.increment(at: now, queries), success,
+                            PhoneCodeStatements.store(hash, of: account.id, for: phone, at: now),
+                            try await count.increment(at: now, queries), attemptRefund,
                         ])
                     return .perform(act, StatusAnswer(status: "accepted"))
                 }
@@ -67,27 +67,27 @@ final class PhoneNumbers {
     func confirm(_ caller: Caller, _ call: Call<NoParameters, PhoneConfirmation>) async throws -> MeResponse {
         // The stored answer contains no number, so the response is read again.
         let earlier: NoAnswer? = try await services.ledger.earlierAnswer(caller)
-        if earlier == nil { try await setNumber(caller, call.body.code, at: caller.now) }
+        if earlier == nil { try await setPhoneNumber(caller, call.body.code, at: caller.now) }
         return try await me.response(for: caller)
     }
 
-    private func setNumber(_ caller: Caller, _ code: PhoneCode, at now: Timestamp) async throws {
+    private func setPhoneNumber(_ caller: Caller, _ code: PhoneCode, at now: Timestamp) async throws {
         let database = services.database
         let account = try await services.access.account(caller, database)
-        _ = try account.adultsEmail()
+        _ = try account.requireAdultEmail()
         let chain = account.family ?? .outside
         // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
-        guard let row = try await database.query(PhoneCodeStatements.attempt(of: account.id, at: now)).first else {
+        guard let row = try await database.query(PhoneCodeStatements.countAttempt(of: account.id, at: now)).first else {
             throw APIError.phoneCodeIsInvalid
         }
         let (phone, hash): (String, [UInt8]) = (try row["phone"], try row["code_hash"])
         let hashes = PhoneCodes.hashes(code.wireText, of: account.id, for: phone, services.tokens)
         guard hashes.contains(where: { areEqual($0, hash) }) else { throw APIError.phoneCodeIsInvalid }
         let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
-            let account = try await adult(caller, in: chain, queries)
-            let read = PhoneCodeStatements.phone(of: account.id, hash, at: now)
-            guard let row = try await queries.query(read).first else { throw APIError.phoneCodeIsInvalid }
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
+            let account = try await requireAdult(caller, in: chain, queries)
+            let statement = PhoneCodeStatements.phone(of: account.id, hash, at: now)
+            guard let row = try await queries.query(statement).first else { throw APIError.phoneCodeIsInvalid }
             let act = Act(
                 kind: .accountPhoneChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, stampedRows: 0,
@@ -103,7 +103,7 @@ final class PhoneNumbers {
     func remove(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
             let phone: String? = try await queries.query(AccountStatements.profile(account.id)).onlyRow()["phone"]
@@ -121,18 +121,18 @@ final class PhoneNumbers {
 
     /// Returns the caller's account.
     /// - Throws: a refusal unless the caller is an adult whose chain is still `chain`.
-    private func adult(_ caller: Caller, in chain: FamilyID, _ queries: any Queries) async throws -> Account {
+    private func requireAdult(_ caller: Caller, in chain: FamilyID, _ queries: any Queries) async throws -> Account {
         let account = try await services.access.account(caller, queries)
-        _ = try account.adultsEmail()
+        _ = try account.requireAdultEmail()
         guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
         return account
     }
 }
 
 extension Account {
-    /// Returns the address that the account signs in with.
+    /// Returns the email address that the account signs in with.
     /// - Throws: 403 for a child, and for an account that was made in a family.
-    fileprivate func adultsEmail() throws(APIError) -> String {
+    fileprivate func requireAdultEmail() throws(APIError) -> String {
         guard role != .child, let email else { throw APIError(.authorizationDenied, .phonesForAdultsOnly) }
         return email
     }

@@ -62,7 +62,7 @@ public enum Admins {
     ) async throws -> Admin {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
         if let weakness = weakness(of: password, email: address) { throw Fault.weakPassword(weakness) }
-        let pool = try PasswordHashing.pool(queueLimit: 1)
+        let pool = try PasswordHashing.startPool(queueLimit: 1)
         defer { pool.stop() }
         let hash = try await PasswordHashing(pool, cost: cost).hash(password, .credentials, for: address)
         return try await Schema.withDatabase(databaseURL) { database in
@@ -96,13 +96,13 @@ public enum Admins {
         try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
-            let read = AdminStatements.activeAdministrator(email: email.lowercased())
-            guard let row = try await database.query(read).first else {
+            let statement = AdminStatements.activeAdministrator(email: email.lowercased())
+            guard let row = try await database.query(statement).first else {
                 throw Fault.noSuchAdministrator
             }
-            let (user, person): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
+            let (user, pseudonym): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
             let act = Act(
-                kind: .adminRevoked, basis: .nothing, actor: SystemActor.commandLine, subject: person,
+                kind: .adminRevoked, basis: .nothing, actor: SystemActor.commandLine, subject: pseudonym,
                 changesRights: true, stampedRows: 0,
                 statements: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
             try await database.transaction { transaction in

@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Admins {
-    /// Makes a code that replaces the password of an account, for somebody who has forgotten it. The audit log records
-    /// it.
+    /// Makes a code with which somebody who has forgotten the password of their account can set a new one. The
+    /// audit log records that the code was made.
     /// - Returns: the code as people read it.
     public static func makePasswordCode(
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()

@@ -7,8 +7,8 @@ import SQL
 enum AttachmentStatements {
     // MARK: Reading
 
-    /// Reads the caller, and the attachment with its nag and the caller's relation to that, as of one moment. No row:
-    /// the session has ended.
+    /// Reads the caller, and the attachment with its nag and the caller's relation to the nag, as of one moment. No
+    /// row: the session has ended.
     static func attachment(_ attachment: AttachmentID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
         SELECT u.status AS account_status, a.uploader_id, a.filename, a.content_type, a.size, a.digest, n.creator_id,
@@ -70,7 +70,7 @@ enum AttachmentStatements {
         """
     }
 
-    /// Parts of an act: attach uploads to a new nag, in that order.
+    /// Parts of an act: attach uploads to a new nag, in the order of the array.
     static func attach(_ attachments: [AttachmentID], in nag: NagID) -> [SQL] {
         if attachments.isEmpty { return [] }
         let list = SQLList(attachments)

@@ -9,12 +9,12 @@ import Postgres
 /// A picture is read by whoever may read its nag and by its uploader; for everybody else it does not exist.
 package final class Attachments {
     let services: Services
-    /// The limit of concurrent uploads: each one uses a database session until its bytes are sent.
-    let uploads: KeyedLimiter<UserID>
+    /// The limiter of concurrent uploads: each one uses a database session until its bytes are sent.
+    let uploadLimiter: KeyedLimiter<UserID>
 
     package init(_ services: Services) {
         self.services = services
-        uploads = KeyedLimiter(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
+        uploadLimiter = KeyedLimiter(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
     }
 
     /// The group `attachments`.

@@ -18,7 +18,7 @@ extension Attachments {
         // Memory for the form, the cleaned picture, and the bytes on their way to the database.
         let memory = services.answerMemory.reserve(3 * body.count, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForPicture }
-        let answer = try await uploads.run(caller.userID) {
+        let answer = try await uploadLimiter.run(caller.userID) {
             let upload = try await clean(body, contentType: headers["content-type"] ?? "", for: caller.userID)
             return try await store(upload, caller, in: chain)
         }
@@ -75,7 +75,7 @@ extension Attachments {
     ) async throws -> AttachmentResponse {
         let bytes = upload.picture.bytes
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).onlyRow()
             guard try unused["size"] + bytes.count <= AttachmentLimit.maxUnusedBytes else {

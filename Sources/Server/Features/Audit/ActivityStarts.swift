@@ -8,17 +8,17 @@ extension ZoneRules {
     /// They are computed with this process's zone rules, because PostgreSQL may not know the zone's name.
     func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp) -> [Timestamp] {
         switch unit {
-        case .minute: steps(of: 60, from, to)
-        case .hour: steps(of: 3_600, from, to)
-        case .day: dates(from, to, first: \.self) { CivilDate(daysSinceEpoch: $0.daysSinceEpoch + 1) }
+        case .minute: fixedLengthStarts(of: 60, from, to)
+        case .hour: fixedLengthStarts(of: 3_600, from, to)
+        case .day: calendarStarts(from, to, first: \.self) { CivilDate(daysSinceEpoch: $0.daysSinceEpoch + 1) }
         case .week:
-            dates(from, to) { date in
+            calendarStarts(from, to) { date in
                 CivilDate(daysSinceEpoch: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday))
             } next: {
                 CivilDate(daysSinceEpoch: $0.daysSinceEpoch + 7)
             }
         case .month:
-            dates(from, to) { date in
+            calendarStarts(from, to) { date in
                 CivilDate(daysSinceEpoch: date.daysSinceEpoch - Int64(date.day - 1))
             } next: {
                 CivilDate(
@@ -29,7 +29,7 @@ extension ZoneRules {
 
     /// Returns the starts of minutes or hours, which have the same length everywhere; only the first start depends on
     /// the zone.
-    private func steps(of seconds: Int64, _ from: Timestamp, _ to: Timestamp) -> [Timestamp] {
+    private func fixedLengthStarts(of seconds: Int64, _ from: Timestamp, _ to: Timestamp) -> [Timestamp] {
         let offset = Int64(secondsFromUTC(at: from))
         let first = floorDivide(from.seconds + offset, seconds) * seconds - offset
         return stride(from: first, through: floorDivide(to.microseconds - 1, 1_000_000), by: Int(seconds)).map {
@@ -38,7 +38,7 @@ extension ZoneRules {
     }
 
     /// Returns the starts of days, weeks or months, whose lengths vary where clocks are changed.
-    private func dates(
+    private func calendarStarts(
         _ from: Timestamp, _ to: Timestamp, first: (CivilDate) -> CivilDate, next: (CivilDate) -> CivilDate
     ) -> [Timestamp] {
         var date = first(local(from).date)

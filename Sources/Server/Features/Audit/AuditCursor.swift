@@ -5,7 +5,7 @@ import Domain
 /// those of the same time that come before this family and number.
 struct AuditCursor: Hashable {
     let family: FamilyID
-    /// The number of the last entry that was listed or searched; 0 if every entry of that time was.
+    /// The number of the last entry that was listed or searched; 0 if no entry of the time `at` is left.
     let number: Int64
     var at = Timestamp.epoch
 
@@ -29,7 +29,8 @@ struct AuditCursor: Hashable {
         return cursor
     }
 
-    var text: String {
+    /// The cursor as clients get it, in base64url.
+    var wireText: String {
         let words = [number, at.microseconds]
         return base64URL(
             family.bytes

@@ -20,12 +20,13 @@ package final class AuditEvents {
         guard let filter = try await services.auditFilter(query.conditions, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }
-        let found = try await AuditScan(
+        let outcome = try await AuditScan(
             filter: filter, family: reader.family, before: before, limit: query.limit, staysInFamily: !reader.isAdmin
         ).run(services.database)
         return AuditPage(
-            items: try found.rows.map { try Contract.AuditEntry($0, services.sealing) }, nextCursor: found.next?.text,
-            searchedTo: found.searchedTo)
+            items: try outcome.rows.map { try Contract.AuditEntry($0, services.sealing) },
+            nextCursor: outcome.next?.wireText,
+            searchedTo: outcome.searchedTo)
     }
 
     /// Returns one entry with its inclusion proof.
@@ -41,7 +42,7 @@ package final class AuditEvents {
         let at: Timestamp = try row["at"]
         var detail = AuditEntryDetail(
             entry: entry, atMicroseconds: Int(at.microseconds), payload: "erased", salt: nil, body: nil, proof: nil)
-        switch try services.sealing.body(row) {
+        switch try services.sealing.openBody(of: row) {
         case .whole(let salt, let body):
             (detail.payload, detail.salt, detail.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
         case .unreadable: detail.payload = "unreadable"
@@ -84,7 +85,7 @@ extension AuditConditions {
 extension Contract.AuditEntry {
     /// Reads a row of `AuditStatements`.
     init(_ row: Row, _ sealing: Sealing) throws {
-        let body = try sealing.body(row).bytes
+        let body = try sealing.openBody(of: row).bytes
         self.init(
             familyID: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
             actor: try row["actor"], subject: try row["subject"], actorID: try row["actor_id"],

@@ -17,27 +17,27 @@ final class AuditEventsExport {
     /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (conditions, format) = (call.parameters.conditions, call.parameters.format)
-        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
+        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: conditions.familyID, reading: API.exportAuditEvents.operation, details: conditions.details)
         let filter = try await services.auditFilter(conditions, for: reader)
-        let work = LoopBound(value: (services: services, reader: reader, filter: filter))
+        let loopValues = LoopBound(value: (services: services, reader: reader, filter: filter))
         return Response(
             .ok, format == .csv ? .csv : .jsonLines,
             body: .stream { body in
-                let (services, reader, filter) = work.value
+                let (services, reader, filter) = loopValues.value
                 defer { withExtendedLifetime(export) {} }
                 if format == .csv { try await body.write(AuditCSV.header) }
                 guard let filter else { return }
                 var cursor: AuditCursor?
                 repeat {
-                    let found = try await AuditScan(
+                    let outcome = try await AuditScan(
                         filter: filter, family: reader.family, before: cursor, limit: Self.pageSize,
                         staysInFamily: !reader.isAdmin
                     ).run(services.database)
                     try await services.requireReader(reader, caller)
                     var lines: [UInt8] = []
-                    for row in found.rows {
+                    for row in outcome.rows {
                         let entry = try Contract.AuditEntry(row, services.sealing)
                         switch format {
                         case .csv: lines += AuditCSV.line(entry)
@@ -47,7 +47,7 @@ final class AuditEventsExport {
                         }
                     }
                     if !lines.isEmpty { try await body.write(lines) }
-                    cursor = found.next
+                    cursor = outcome.next
                 } while cursor != nil
             })
     }

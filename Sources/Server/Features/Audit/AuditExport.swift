@@ -20,23 +20,24 @@ final class AuditExport {
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
-        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
+        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
-        let work = LoopBound(value: (source: source(for: caller), slice: slice, services: services))
+        let loopValues = LoopBound(
+            value: (source: source(for: caller), cooperativeYield: cooperativeYield, services: services))
         let (origin, now) = (origin, caller.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
-                let (source, slice, services) = work.value
+                let (source, cooperativeYield, services) = loopValues.value
                 defer { withExtendedLifetime(export) {} }
                 try await source.run(of: reader.family, after: after, origin: origin, at: now) { lines in
                     try await services.requireReader(reader, caller)
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
                     for (index, line) in lines.enumerated() {
-                        await slice.yieldIfDue(after: index)
+                        await cooperativeYield.yieldIfDue(after: index)
                         bytes += line.jsonBytes
                         bytes.append(UInt8(ascii: "\n"))
                     }
@@ -45,27 +46,27 @@ final class AuditExport {
             })
     }
 
-    /// Verifies the content of an export, and for administrators the signatures of all checkpoints. The first finding
-    /// is stored.
+    /// Verifies the content of an export, and for an administrator who names no family also the signatures of all
+    /// checkpoints. The first finding is stored.
     /// - Throws: 429 for somebody who has other exports and checks under way.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
-        let running = try services.exports.begin(caller.userID, from: caller.context.remote)
+        let running = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(running) {} }
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
         let started = MonotonicTime.now()
-        let pinned = services.auditKeyring.map { $0.signing.map(\.verifier) } ?? []
-        // The newest checkpoint that this process has seen is a witness of its own.
+        let pinnedVerifiers = services.auditKeyring.map { $0.signingKeys.map(\.verifier) } ?? []
+        // The newest checkpoint that this process has seen serves as a witness.
         let witness = services.checkpointStatus.current.note.flatMap { SignedNote($0) }
         var verifier = AuditLogVerifier(
-            pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [],
+            pinned: pinnedVerifiers, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [],
             policy: services.checkpointStatus.verificationPolicy)
         var finding: AuditFinding?
-        let slice = slice
+        let cooperativeYield = cooperativeYield
         do {
             try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: caller.now) { lines in
                 for (index, line) in lines.enumerated() {
-                    await slice.yieldIfDue(after: index)
+                    await cooperativeYield.yieldIfDue(after: index)
                     guard let record = ExportRecord(line) else { continue }
                     try verifier.check(record)
                 }
@@ -74,8 +75,9 @@ final class AuditExport {
             finding = error
         }
         if finding == nil, reader.family == nil, let keys = services.auditKeyring {
-            finding = try await CheckpointCheck(services.throttledQueries(of: caller), keys).firstForeign {
-                await slice.yieldIfDue(after: $0)
+            let check = CheckpointCheck(services.throttledQueries(of: caller), keys)
+            finding = try await check.firstForeignCheckpoint {
+                await cooperativeYield.yieldIfDue(after: $0)
             }
         }
         let verdict = finding.map { AuditLogVerifier.Verdict.tampered($0) } ?? verifier.verdict()
@@ -93,14 +95,14 @@ final class AuditExport {
     private func source(for caller: Caller) -> AuditLogExport {
         AuditLogExport(services.throttledQueries(of: caller), services.sealing, on: services.database.poller)
     }
-    private var slice: CooperativeYield { CooperativeYield(poller: services.database.poller) }
+    private var cooperativeYield: CooperativeYield { CooperativeYield(poller: services.database.poller) }
     private var origin: String { services.auditKeyring?.origin ?? "nagz" }
 }
 
 extension AuditVerification {
     init(_ verdict: AuditLogVerifier.Verdict, _ verifier: AuditLogVerifier, milliseconds: Int) {
         self.init(
-            verdict: "sound", entries: Int(verifier.entries), size: verifier.newest.map { Int($0.size) },
+            verdict: "sound", entries: Int(verifier.entryCount), size: verifier.newest.map { Int($0.size) },
             milliseconds: milliseconds)
         switch verdict {
         case .sound: break

@@ -9,24 +9,24 @@ struct AuditFilter {
         case kinds([String])
         case actor(Pseudonym)
         case subject(Pseudonym)
-        /// Entries by or about them.
+        /// Entries by or about the person.
         case person(Pseudonym)
         case resource(ResourceID)
         case trace(TraceID)
-        /// The id of a resource or a trace; or a person, by account or by pseudonym.
+        /// Entries with the id as their resource or trace, or by or about the person.
         case id(ResourceID, Pseudonym)
         /// A search text that no single index answers.
-        case words(Words)
+        case search(SearchMeanings)
         /// Every entry except the person's reads as an administrator.
         case excludingReadsBy(Pseudonym)
     }
 
     /// The meanings of a search text: an entry matches if any of them does.
-    struct Words: Hashable {
+    struct SearchMeanings: Hashable {
         var kinds: [String]
         var people: [Pseudonym]
         /// The last eight digits of an id, as the console shows it.
-        var idEnd: String?
+        var idSuffix: String?
     }
 
     /// The conditions, usually the most selective first.
@@ -39,12 +39,13 @@ struct AuditFilter {
     /// - Parameter named: the people whose names, as the caller may see them, contain the search text.
     init?(_ query: AuditConditions, named: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)
-        let text = Self.words(of: query)
+        let text = Self.searchText(of: query)
         let id = ResourceID(text)
         let wanted: [UserID] = [query.actorID, query.subjectID, query.personID, id?.retyped()].compactMap(\.self)
         var people: [UserID: Pseudonym] = [:]
         if !wanted.isEmpty {
-            for row in try await queries.query(AuditStatements.people(wanted)).map({ row throws(PostgresError) in
+            for row in try await queries.query(AuditStatements.pseudonyms(of: wanted)).map({
+                row throws(PostgresError) in
                 (user: try row["id"] as UserID, person: try row["pseudonym"] as Pseudonym)
             }) { people[row.user] = row.person }
         }
@@ -69,7 +70,7 @@ struct AuditFilter {
     }
 
     /// Returns the words of a search text with one blank between them; empty if there are none.
-    static func words(of query: AuditConditions) -> String {
+    static func searchText(of query: AuditConditions) -> String {
         query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
     }
 
@@ -82,18 +83,18 @@ struct AuditFilter {
             try row["kind"]
         }
         let kinds = all.filter { $0.contains(text.lowercased()) }
-        let end = idEnd(text)
-        if end == nil, named.isEmpty {
+        let suffix = idSuffix(text)
+        if suffix == nil, named.isEmpty {
             if kinds.isEmpty { return nil }
             return kinds.count < all.count ? [.kinds(kinds)] : []
         }
-        if end == nil, kinds.isEmpty, named.count == 1 { return [.person(named[0])] }
-        return [.words(Words(kinds: kinds, people: named, idEnd: end))]
+        if suffix == nil, kinds.isEmpty, named.count == 1 { return [.person(named[0])] }
+        return [.search(SearchMeanings(kinds: kinds, people: named, idSuffix: suffix))]
     }
 
     /// Returns the eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` or `Family 1a2b3c4d`, as the console shows
     /// people and families without a name.
-    private static func idEnd(_ text: String) -> String? {
+    private static func idSuffix(_ text: String) -> String? {
         let words = text.lowercased().split(separator: " ")
         guard let last = words.last, last.utf8.count == 8, last.utf8.allSatisfy(\.isLowerHexDigit),
             words.count == 1 || words.count == 2 && ["person", "family"].contains(words[0])

@@ -25,7 +25,7 @@ final class AuditFindings {
     ) async throws -> KeptFinding {
         _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
         let finding: KeptFinding = try await services.ledger.write(caller, in: .outside) { queries in
-            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(AuditFindingStatements.finding(call.parameters.findingID))
@@ -57,7 +57,7 @@ final class AuditFindings {
     /// Reads the number of open findings, for the metrics of this process.
     func refreshCount() async throws {
         let row = try await services.database.query(AuditFindingStatements.countOpen).onlyRow()
-        services.checkpointStatus.pass.setOpenFindings(try row["count"])
+        services.checkpointStatus.passStatus.setOpenFindings(try row["count"])
     }
 }
 

@@ -64,12 +64,14 @@ extension Services {
     /// Returns the filter of all conditions. A search text also matches the people whose names, as the reader sees
     /// them, contain it.
     func auditFilter(_ query: AuditConditions, for reader: AuditReader) async throws -> AuditFilter? {
-        let text = AuditFilter.words(of: query).lowercased()
+        let text = AuditFilter.searchText(of: query).lowercased()
         let isSearch = !text.isEmpty && ResourceID(text) == nil
         let named =
             isSearch ? try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false } : []
         guard var filter = try await AuditFilter(query, named: named.map(\.person), database) else { return nil }
-        if query.withoutOwnReads, let own = reader.administrator { filter.conditions.append(.excludingReadsBy(own)) }
+        if query.withoutOwnReads, let administrator = reader.administrator {
+            filter.conditions.append(.excludingReadsBy(administrator))
+        }
         return filter
     }
 }

@@ -9,7 +9,7 @@ struct AuditQueryPlan {
     private let condition: AuditFilter.Condition?
     private let ranges: [ScanRange]
     /// The number of index ranges that the plan merges: each gets its share of the depth.
-    private let count: Int
+    private let rangeCount: Int
     /// Whether the plan reads one family's entries only, by number.
     private let isInChain: Bool
 
@@ -23,18 +23,18 @@ struct AuditQueryPlan {
     private init(_ family: FamilyID?) {
         condition = nil
         ranges = [family.map(ScanRange.chain) ?? .time]
-        count = 1
+        rangeCount = 1
         isInChain = family != nil
     }
 
     /// Creates the plan of a condition; nil where no index serves it.
     private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
-        var (count, isInChain) = (1, false)
+        var (rangeCount, isInChain) = (1, false)
         switch condition {
         case .kinds(let kinds):
             ranges = [ScanRange.kinds(kinds, family)]
-            count = kinds.count
+            rangeCount = kinds.count
             isInChain = family != nil
         case .actor(let person): ranges = [.actor(person)]
         case .subject(let person): ranges = [.subject(person)]
@@ -42,26 +42,26 @@ struct AuditQueryPlan {
         case .trace(let id): ranges = [.trace(id)]
         case .person(let person):
             ranges = [.actor(person), .subject(person)]
-            count = 2
+            rangeCount = 2
         case .id(let id, let person):
             ranges = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
-            count = 4
-        case .words, .excludingReadsBy: return nil
+            rangeCount = 4
+        case .search, .excludingReadsBy: return nil
         }
-        (self.count, self.isInChain) = (count, isInChain)
+        (self.rangeCount, self.isInChain) = (rangeCount, isInChain)
     }
 
     /// Whether the plan's own condition is the whole filter.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
-        count == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
+        rangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
     }
 
     /// Selects the `at` of the entry that is `depth` entries back, and its `n` in a chain; both null if there are
     /// fewer.
     func reachedPosition(_ span: AuditSpan, _ depth: Int) -> SQL {
-        let share = max(1, depth / count) - 1
+        let skippedCount = max(1, depth / rangeCount) - 1
         let parts = ranges.map { range -> SQL in
-            "(\(range.forEachKind(range.reachedPosition(span, skipping: share), "at, e.n")))"
+            "(\(range.forEachKind(range.reachedPosition(span, skipping: skippedCount), "at, e.n")))"
         }
         return "SELECT max(r.at) AS at, max(r.n) AS n FROM (\(.joined(parts, separator: " UNION ALL "))) r"
     }
@@ -69,14 +69,14 @@ struct AuditQueryPlan {
     /// Selects the plan's entries that match the filter, newest first in each range.
     /// - Parameter limit: a LIMIT clause, which applies to each range.
     func entries(_ filter: AuditFilter, _ span: AuditSpan, limit: SQL) -> SQL {
-        var rest = filter.conditions.filter { $0 != condition }.map(\.predicate)
+        var otherConditions = filter.conditions.filter { $0 != condition }.map(\.predicate)
         if !isInChain {
-            if let family = span.family { rest.append("e.family_id = \(family)") }
+            if let family = span.family { otherConditions.append("e.family_id = \(family)") }
             if let before = span.before, before.number > 0 {
-                rest.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.number))")
+                otherConditions.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.number))")
             }
         }
-        let check: SQL = rest.isEmpty ? "true" : .joined(rest, separator: " AND ")
+        let check: SQL = otherConditions.isEmpty ? "true" : .joined(otherConditions, separator: " AND ")
         // UNION returns an entry once, even if it is in two ranges.
         return .joined(
             ranges.map { range in "(\(range.forEachKind(range.entries(span, check, limit), "*")))" },
@@ -97,22 +97,22 @@ extension AuditFilter.Condition {
         case .person(let person): "(e.actor = \(person) OR e.subject = \(person))"
         case .id(let id, let person):
             "(e.trace = \(id) OR e.resource = \(id) OR e.actor = \(person) OR e.subject = \(person))"
-        case .words(let words): words.predicate
+        case .search(let meanings): meanings.predicate
         case .excludingReadsBy(let person): "NOT (e.kind = \(AuditKind.adminRead.rawValue) AND e.actor = \(person))"
         }
     }
 }
 
-extension AuditFilter.Words {
+extension AuditFilter.SearchMeanings {
     fileprivate var predicate: SQL {
         var parts: [SQL] = ["e.kind = ANY(\(SQLList(kinds)))"]
         if !people.isEmpty {
             parts.append("e.actor = ANY(\(SQLList(people))) OR e.subject = ANY(\(SQLList(people)))")
         }
-        if let idEnd {
+        if let idSuffix {
             parts.append(
                 """
-                \(idEnd) IN (right(e.actor::text, 8), right(e.subject::text, 8), right(e.resource::text, 8),
+                \(idSuffix) IN (right(e.actor::text, 8), right(e.subject::text, 8), right(e.resource::text, 8),
                              right(e.trace::text, 8), right(e.family_id::text, 8))
                 """)
         }

@@ -22,15 +22,15 @@ extension Services {
     /// Returns the caller as a reader of an audit log.
     /// - Parameters:
     ///   - family: the requested audit log; nil for the guardian's own, or for all of them for an administrator.
-    ///   - what: names what is read, for the audit log.
+    ///   - operation: the operation that reads, which the audit log names.
     ///   - details: ids, counts and codes of the request.
-    /// - Throws: 403 for everybody else; a member's attempt is recorded in their family's audit log.
+    /// - Throws: 403 for somebody who may not read it; a member's attempt is recorded in their family's audit log.
     func auditReader(
-        _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: AuditBody = [:]
+        _ caller: Caller, of family: FamilyID?, reading operation: Contract.Operation, details: AuditBody = [:]
     ) async throws -> AuditReader {
         let account = try await access.account(caller, database)
         if account.isAdmin {
-            try await recordRead(caller, account, what, of: family, details)
+            try await recordRead(caller, account, operation, of: family, details)
             return AuditReader(family: family, administrator: account.pseudonym)
         }
         guard let family = family ?? account.family else {
@@ -44,11 +44,11 @@ extension Services {
         return AuditReader(family: family, administrator: nil)
     }
 
-    /// Checks again, while a long response is sent, that the reader may read it: since the last part, the session or
-    /// the right may have ended.
+    /// Checks again, while a long response is sent, that the reader may read the audit log: since the last part was
+    /// sent, the session or the right may have ended.
     /// - Throws: 401 or 403 when they may not.
     func requireReader(_ reader: AuditReader, _ caller: Caller) async throws {
-        let caller = caller.at(clock.now())
+        let caller = caller.copy(at: clock.now())
         guard !reader.isAdmin, let family = reader.family else {
             return try await access.requireAdministrator(caller, database)
         }
@@ -60,6 +60,6 @@ extension Services {
 
     /// Whether the user is a party of an accepted connection of that id.
     private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
-        try await !database.query(ConnectionStatements.auditReader(user, of: connection)).isEmpty
+        try await !database.query(ConnectionStatements.acceptedParty(user, of: connection)).isEmpty
     }
 }

@@ -9,20 +9,21 @@ import SQL
 /// time, and so have all entries together. To read by one of these indexes is a *plan*. A first statement measures how
 /// far back each plan gets within `depth` entries. The page then uses the plan that gets farthest, and checks the
 /// rest of the filter on its entries.
-/// If the page is not full by then, it is returned short with the time up to which it has searched; the next page
-/// continues there.
+/// If the plan ends before the page is full, the page is returned short, with the time back to which it has searched;
+/// the next page continues there.
 struct AuditScan {
-    /// The number of entries that a page may read.
+    /// The maximum number of entries that a page reads.
     static let standardDepth = 1_000
 
     let filter: AuditFilter
     /// The family whose entries are read; nil for all families.
     let family: FamilyID?
+    /// The position below which the page begins; nil for the newest entry.
     let before: AuditCursor?
     let limit: Int
     var depth = standardDepth
-    /// Whether the page MUST reveal nothing about other families, as for guardians. The time up to which a short page
-    /// has searched is the time of an entry that it read.
+    /// Whether the page MUST reveal nothing about other families, as for guardians. Otherwise a short page can reveal
+    /// the time of another family's entry, as the time back to which it has searched.
     var staysInFamily = false
 
     /// The result of a scan.
@@ -83,7 +84,7 @@ struct AuditSpan {
     /// The last entry that a page reads, if it would otherwise read too many.
     struct LastEntry {
         let at: Timestamp
-        /// The entry's number in its chain.
+        /// The entry's number in its chain; nil for a plan that reads by time.
         let number: Int64?
     }
 
@@ -94,25 +95,25 @@ struct AuditSpan {
     var searchEnd: LastEntry?
     /// The time before which the page begins, exclusive.
     let timeBelow: Timestamp
-    private let start: Timestamp?
-    private let hasEnd: Bool
+    private let filterStart: Timestamp?
+    private let filterHasEnd: Bool
 
     init(_ filter: AuditFilter, _ family: FamilyID?, _ before: AuditCursor?) {
         self.family = family
         self.before = before
-        start = filter.from
+        filterStart = filter.from
         let end = before.map { $0.number == 0 ? $0.at : $0.at + Timestamp.Span(microseconds: 1) }
         timeBelow = [filter.to, end].compactMap(\.self).min() ?? .lastSecond
-        hasEnd = filter.to != nil
+        filterHasEnd = filter.to != nil
     }
 
-    var from: Timestamp { searchEnd?.at ?? start ?? .epoch }
+    var from: Timestamp { searchEnd?.at ?? filterStart ?? .epoch }
 
     // MARK: Numbers of one family's entries. Times never decrease in a chain, so a binary search finds a time.
 
     var firstNumber: SQL {
         if let number = searchEnd?.number { return "\(number)" }
-        guard let family, let from = searchEnd?.at ?? start else { return "0::bigint" }
+        guard let family, let from = searchEnd?.at ?? filterStart else { return "0::bigint" }
         return "(SELECT audit_number_at(\(family), \(from)))"
     }
 
@@ -120,9 +121,9 @@ struct AuditSpan {
         guard let family else { return "0::bigint" }
         switch before {
         case let cursor? where cursor.number > 0:
-            return hasEnd
+            return filterHasEnd
                 ? "least(\(cursor.number), (SELECT audit_number_at(\(family), \(timeBelow))))" : "\(cursor.number)"
-        case nil where !hasEnd: return "9223372036854775807::bigint"
+        case nil where !filterHasEnd: return "9223372036854775807::bigint"
         default: return "(SELECT audit_number_at(\(family), \(timeBelow)))"
         }
     }

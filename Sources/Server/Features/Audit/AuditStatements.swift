@@ -44,7 +44,8 @@ enum AuditStatements {
         "(SELECT a.trace FROM audit_entry a WHERE a.family_id = \(family) AND a.n = \(number))"
     }
 
-    static func people(_ users: [UserID]) -> SQL {
+    /// Reads the `id` and `pseudonym` of each of the accounts that has a pseudonym.
+    static func pseudonyms(of users: [UserID]) -> SQL {
         "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }
 
@@ -91,7 +92,8 @@ enum AuditStatements {
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
 
-    /// Counts the entries of each kind in each bucket, numbered from 0, among the newest 200,000 of a time range.
+    /// Counts the entries of each kind in each bucket, among the newest 200,000 of a time range. The buckets begin at
+    /// `starts` and are numbered from 0.
     static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, starts: [Timestamp]) -> SQL {
         let range: SQL =
             if let family {

@@ -9,36 +9,37 @@ import Postgres
 /// Tiles contain hashes of hashes and reveal nothing about anybody: a witness of the log needs no account.
 final class MerkleLog {
     private let services: Services
-    private let reader: LogReader
+    private let logReader: LogReader
 
     init(_ services: Services) {
         self.services = services
-        reader = LogReader(services)
+        logReader = LogReader(services)
     }
 
     /// Returns the status of the log, for people who may read an audit log.
     /// - Throws: 403 for everybody else.
     func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
         let auditReader = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
-        let head = services.checkpointStatus
-        let snapshot = head.current
-        let newest = try await reader.newestCheckpoint()
+        let checkpointStatus = services.checkpointStatus
+        let snapshot = checkpointStatus.current
+        let newest = try await logReader.newestCheckpoint()
         return AuditStatus(
             reader: auditReader.isAdmin ? "admin" : "guardian", familyID: auditReader.family,
-            state: head.alarm(at: caller.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
+            state: checkpointStatus.alarm(at: caller.now).rawValue, fault: snapshot.fault,
+            origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note,
             exposureMilliseconds: Int(snapshot.exposure(at: caller.now).microseconds / 1_000),
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
-            check: head.pass.now.map { AuditCheckStatus($0, withFinding: auditReader.isAdmin) },
+            check: checkpointStatus.passStatus.current.map { AuditCheckStatus($0, withFinding: auditReader.isAdmin) },
             findings: try await services.database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
     }
 
     /// Returns the newest checkpoint as a signed note.
     /// - Throws: 404 before the first checkpoint.
     func checkpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
-        guard let newest = try await reader.newestCheckpoint() else { throw APIError.noCheckpoint }
+        guard let newest = try await logReader.newestCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
@@ -56,7 +57,7 @@ final class MerkleLog {
     /// Returns the hashes of a tile.
     /// - Throws: 404 for an invalid tile, and for one that is not complete yet.
     func tile(_ name: some TileName) async throws -> Response {
-        guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await reader.bytes(of: tile)
+        guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await logReader.bytes(of: tile)
         else {
             throw APIError.noSuchTile
         }
@@ -68,8 +69,8 @@ final class MerkleLog {
     func consistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
         guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
-        guard let newest = try await reader.newestCheckpoint(), new <= newest.checkpoint.size,
-            let path = try await reader.consistency(from: old, to: new)
+        guard let newest = try await logReader.newestCheckpoint(), new <= newest.checkpoint.size,
+            let path = try await logReader.consistency(from: old, to: new)
         else { throw APIError.newSizeIsInvalid }
         return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
     }

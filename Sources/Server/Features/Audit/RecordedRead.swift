@@ -34,7 +34,7 @@ struct RecordedRead {
         API.listAbuseReportReviews.operation.id: .otherList,
     ]
     /// The search text that finds the entries about consents: the beginning of their kinds.
-    private static let searchForConsents = String(AuditKind.consentGranted.rawValue.prefix { $0 != "." }) + "."
+    private static let consentSearchText = String(AuditKind.consentGranted.rawValue.prefix { $0 != "." }) + "."
 
     let operation: String
     /// The family that was read; nil for all families.
@@ -58,7 +58,7 @@ struct RecordedRead {
         var wantedConditions = later.conditions
         if later.operation != operation {
             switch (content, wanted) {
-            case (.entries, .consents): wantedConditions["q"] = Self.searchForConsents
+            case (.entries, .consents): wantedConditions["q"] = Self.consentSearchText
             case (.entries, .entries), (.entries, .figures), (.figures, .figures): break
             default: return false
             }
@@ -73,11 +73,11 @@ struct RecordedRead {
 extension Services {
     /// Records that an administrator reads, unless an entry of the same trace covers it.
     func recordRead(
-        _ caller: Caller, _ account: Account, _ what: Contract.Operation, of family: FamilyID? = nil,
+        _ caller: Caller, _ account: Account, _ operation: Contract.Operation, of family: FamilyID? = nil,
         _ details: AuditBody = [:]
     ) async throws {
         var details = details
-        details["operation"] = what.id
+        details["operation"] = operation.id
         details["family"] = family?.description
         let read = RecordedRead(details.dictionary)
         if read.mayBeCovered {
@@ -85,7 +85,8 @@ extension Services {
                 AuditStatements.reads(
                     by: account.pseudonym, under: caller.context.trace, since: caller.now - RecordedRead.coverageTime))
             let recorded = try rows.map { row in
-                try sealing.body(row).bytes.flatMap { AuditBody(canonical: $0) }.map { RecordedRead($0.dictionary) }
+                try sealing.openBody(of: row).bytes.flatMap { AuditBody(canonical: $0) }
+                    .map { RecordedRead($0.dictionary) }
             }
             if recorded.contains(where: { $0?.covers(read) == true }) { return }
         }

@@ -29,7 +29,7 @@ enum AccountStatements {
     }
 
     /// A condition: the account `u` was made inside that family and has no sign-in of its own. An
-    /// administrator's account is none. `family` is an SQL expression.
+    /// administrator's account is not a family account. `family` is an SQL expression.
     static func isFamilyAccount(of family: SQL) -> SQL {
         """
         (u.made_in_family IS NOT DISTINCT FROM \(family) AND u.email IS NULL AND u.password_hash IS NULL
@@ -37,13 +37,13 @@ enum AccountStatements {
         """
     }
 
-    /// Returns a row if the address has an account.
-    static func isTaken(_ email: String) -> SQL {
+    /// Reads the `id` of the account with an email address, whatever its status.
+    static func idByEmail(_ email: String) -> SQL {
         "SELECT u.id FROM users u WHERE u.email = \(email)"
     }
 
     /// An expression: somebody's email address.
-    static func address(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
+    static func email(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
 
     static func byID(_ user: UserID) -> SQL {
         "SELECT \(personColumns) FROM users u \(membershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"

@@ -11,7 +11,7 @@ enum Attempts {
     /// A limit of attempts. A used-up limit allows one further attempt after each interval. So an attacker who uses it
     /// up delays others only for a short time, and gets no more guesses than with fixed windows.
     struct Limit {
-        /// A digest of what is limited, of 32 bytes: no address, name or number is stored.
+        /// The digest, 32 bytes long, of what is limited: no address, name or number is stored.
         let subject: [UInt8]
         /// The number of attempts that may be made at once.
         let maxCount: Int
@@ -38,23 +38,23 @@ enum Attempts {
             ) { _, end, now in .tooManyAttempts(until: end, at: now) }
         }
 
-        /// Returns the limit of guesses from one address at one account.
+        /// Returns the limit of guesses from one network address at one account.
         static func account(_ email: String, from network: RemoteAddress.Network?) -> Limit {
             Limit("account and address", [email, Self.name(network)], maxCount: 10)
         }
 
-        /// Returns the limit of guesses at one account from all addresses that it has not used before.
+        /// Returns the limit of guesses at one account from all network addresses that it has not used before.
         static func account(_ email: String) -> Limit { Limit("account", [email], maxCount: 100) }
 
         /// Returns the limit of guesses on a device that the account has signed in on.
         static func device(_ secretHash: [UInt8]) -> Limit { Limit("device", [hexadecimal(secretHash)], maxCount: 10) }
 
-        /// Returns the limit of guesses from one address at all accounts.
+        /// Returns the limit of guesses from one network address at all accounts.
         static func address(_ network: RemoteAddress.Network?) -> Limit {
             Limit("address", [Self.name(network)], maxCount: 50)
         }
 
-        /// Returns the limit of codes that are requested from one address.
+        /// Returns the limit of codes that are requested from one network address.
         static func resets(from network: RemoteAddress.Network?) -> Limit {
             Limit("resets from address", [Self.name(network)], maxCount: 20)
         }
@@ -71,13 +71,13 @@ enum Attempts {
     /// Returns the limits of an attempt at a password: the one that a right password resets, and those shared with
     /// others.
     /// - Parameters:
-    ///   - device: the hash of a secret that is one of the account; nil without one.
-    ///   - isKnown: whether the account has used the address before.
+    ///   - deviceHash: the hash of a secret that is one of the account; nil without one.
+    ///   - isKnownAddress: whether the account has used the network address before.
     static func limits(
-        _ email: String, from remote: RemoteAddress.Network?, on device: [UInt8]? = nil, isKnown: Bool
-    ) -> (own: Limit, shared: [Limit]) {
-        if let device { return (.device(device), []) }
-        return (.account(email, from: remote), isKnown ? [] : [.account(email), .address(remote)])
+        _ email: String, from remote: RemoteAddress.Network?, on deviceHash: [UInt8]? = nil, isKnownAddress: Bool
+    ) -> (ownLimit: Limit, sharedLimits: [Limit]) {
+        if let deviceHash { return (.device(deviceHash), []) }
+        return (.account(email, from: remote), isKnownAddress ? [] : [.account(email), .address(remote)])
     }
 
     /// Counts one attempt against every limit, or against none of them.
@@ -153,7 +153,7 @@ enum AttemptStatements {
             """
     }
 
-    /// An expression: a number of the limit that the row `a` counts.
+    /// An expression: the value of `number` for the limit that the row `a` counts.
     private static func byLimit(_ limits: [Attempts.Limit], _ number: (Attempts.Limit) -> SQL) -> SQL {
         "CASE a.subject \(.joined(limits.map { "WHEN \($0.subject) THEN \(number($0))" }, separator: " ")) END"
     }

@@ -13,9 +13,9 @@ enum DeviceSecrets {
     static let lifetime = Timestamp.Span.days(365)
     /// The largest number of secrets of an account. Beyond it, secrets without a second sign-in are deleted first, then
     /// the ones unused for longest.
-    static let limit = 20
+    static let maxSecrets = 20
 
-    static func make(_ random: any Randomness) -> Secret { Secret(Tokens.refreshToken(random)) }
+    static func make(_ random: any Randomness) -> Secret { Secret(Tokens.makeRefreshToken(random)) }
 
     static func hash(_ secret: Secret) -> [UInt8] { sha256(Array("device secret\n\(secret.wireText)".utf8)) }
 }
@@ -42,7 +42,7 @@ enum DeviceSecretStatements {
             DELETE FROM device_secrets USING ledger_stamp WHERE secret_hash IN (
                 SELECT secret_hash FROM device_secrets WHERE user_id = \(user)
                 ORDER BY last_used_at > created_at DESC, last_used_at DESC, secret_hash
-                OFFSET \(DeviceSecrets.limit - 1))
+                OFFSET \(DeviceSecrets.maxSecrets - 1))
             """,
         ]
     }

@@ -20,20 +20,20 @@ final class EmailChanges {
 
     /// Sends a code to the new address.
     func request(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
-        // A retry is sent no second code: only the first one was stored.
+        // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let (new, now) = (call.body.email.wireText, caller.now)
+        let (newEmail, now) = (call.body.email.wireText, caller.now)
         let account = try await services.access.account(caller, services.database)
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let chain = account.family ?? .outside
         let code = AccountCodes.make(services.random)
         let answer = try await services.withConfirmedPassword(
-            call.body.password, of: account, try account.ownEmail(), caller, in: chain
-        ) { success in
+            call.body.password, of: account, try account.requireEmail(), caller, in: chain
+        ) { attemptRefund in
             try await services.ledger.write(caller, in: chain) { queries in
-                let seq = try await Ledger.newestNumber(of: chain, queries)
+                let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
-                guard try await queries.query(AccountStatements.isTaken(new)).isEmpty else {
+                guard try await queries.query(AccountStatements.idByEmail(newEmail)).isEmpty else {
                     throw APIError.emailIsTaken
                 }
                 let count = DailyCount(limit: .emailChanges, user: caller.userID)
@@ -41,14 +41,15 @@ final class EmailChanges {
                     kind: .emailChangeRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     subject: account.pseudonym, stampedRows: 0,
                     statements: [
-                        AccountCodeStatements.insert(code, for: .emailChange, of: account.id, newEmail: new, at: now),
-                        try await count.increment(at: now, queries), success,
+                        AccountCodeStatements.insert(
+                            code, for: .emailChange, of: account.id, newEmail: newEmail, at: now),
+                        try await count.increment(at: now, queries), attemptRefund,
                     ])
                 return .perform(act, StatusAnswer(status: "accepted"))
             }
         }
         // Of two concurrent requests with the same idempotency key, only the code of the first was stored.
-        if !caller.isReplayed { mailer.send(.emailChange(code: code), to: new) }
+        if !caller.isReplayed { mailer.send(.emailChange(code: code), to: newEmail) }
         return answer
     }
 
@@ -60,21 +61,21 @@ final class EmailChanges {
         if let earlier: AccountResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let now = caller.now
         let account = try await services.access.account(caller, services.database)
-        let (old, chain) = (try account.ownEmail(), account.family ?? .outside)
-        let read = AccountCodeStatements.owner(call.body.code, for: .emailChange, at: now, chain: chain)
+        let (oldEmail, chain) = (try account.requireEmail(), account.family ?? .outside)
+        let statement = AccountCodeStatements.owner(call.body.code, for: .emailChange, at: now, chain: chain)
         let decide = { (queries: any Queries) async throws -> Decision<AccountResponse> in
             let account = try await self.services.access.account(caller, queries)
-            guard let row = try await queries.query(read).first, let new: String = try row["new_email"] else {
+            guard let row = try await queries.query(statement).first, let newEmail: String = try row["new_email"] else {
                 throw APIError.accountCodeIsInvalid
             }
             var person = try Person(row)
             guard person.id == caller.userID, person.chain == chain else { throw APIError.accountCodeIsInvalid }
-            person.email = new
+            person.email = newEmail
             let act = Act(
                 kind: .emailChanged, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,
                 subject: account.pseudonym, changesRights: true, stampedRows: 0,
                 statements: [
-                    AccountStatements.setEmail(of: person.id, new), AccountCodeStatements.delete(of: person.id),
+                    AccountStatements.setEmail(of: person.id, newEmail), AccountCodeStatements.delete(of: person.id),
                     // Their digests contain the address.
                     KnownAddressStatements.delete(of: person.id),
                 ])
@@ -86,7 +87,7 @@ final class EmailChanges {
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw APIError.emailIsTaken
         }
-        if !caller.isReplayed { services.mailer?.send(.emailChanged, to: old) }
+        if !caller.isReplayed { services.mailer?.send(.emailChanged, to: oldEmail) }
         return answer
     }
 }

@@ -4,9 +4,9 @@ import SQL
 
 /// The network addresses from which an account signed in, or refreshed a session, within the last ninety days.
 ///
-/// A password may be tried from a known address even if strangers have used up the limits elsewhere, or from the same
-/// address at other accounts: only attempts from that address at that account count. Addresses are stored as digests
-/// keyed with the server's token keys, so that the table reveals none.
+/// For a sign-in from a known address, only the attempts from that address at that account count. So a person can sign
+/// in from there even if strangers have used up the limits from other addresses, or from that one at other accounts.
+/// Addresses are stored as digests keyed with the server's token keys, so that the table reveals none.
 enum KnownAddresses {
     /// The time for which an address is known after its last use.
     static let lifetime = Timestamp.Span.days(90)

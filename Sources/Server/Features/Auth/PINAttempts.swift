@@ -26,7 +26,7 @@ struct PINAttempts {
     /// The number of wrong attempts that begins a lockout.
     static let attemptsPerLockout = 5
     /// The length of the first lockout, the second, and each later one.
-    static let lockouts: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
+    static let lockoutLengths: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
     /// The times for which attempts count after the last one: before a first lockout, and after it.
     static let lifetime: (beforeLockout: Timestamp.Span, afterLockout: Timestamp.Span) = (.hours(24), .days(30))
 
@@ -96,7 +96,7 @@ enum PINAttemptStatements {
     /// An expression: the end of the lockout that begins with this attempt; null for none.
     private static func lockout(after number: SQL, at now: Timestamp) -> SQL {
         let perLockout = PINAttempts.attemptsPerLockout
-        let lengths = PINAttempts.lockouts
+        let lengths = PINAttempts.lockoutLengths
         let ends = lengths.enumerated().map { level, length -> SQL in
             let times = (level + 1) * perLockout
             return level + 1 < lengths.count
@@ -106,6 +106,7 @@ enum PINAttemptStatements {
         return "CASE \(.joined(ends, separator: " ")) END"
     }
 
+    /// A condition: so much time has passed since the last attempt that the count begins anew.
     private static func isForgotten(at now: Timestamp) -> SQL {
         """
         (p.last_at <= \(now - PINAttempts.lifetime.beforeLockout) AND p.attempts < \(PINAttempts.attemptsPerLockout)
@@ -124,7 +125,7 @@ enum PINAttemptStatements {
         """
     }
 
-    /// Refunds an attempt whose PIN was not checked or was right, and ends the lockout that began with it.
+    /// Refunds an attempt whose PIN was not checked or was right, and ends the lockout, if one has begun.
     static func refund(_ attempts: PINAttempts) -> SQL {
         """
         UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL

@@ -19,11 +19,11 @@ extension Services {
         let (now, remote) = (caller.now, caller.context.remote)
         let addresses = KnownAddresses.hashes(email, remote, tokens)
         let row = try await database.query(AccountStatements.byEmail(email, from: addresses, at: now)).first
-        let isKnown: Bool = try row?["is_known_address"] ?? false
-        let (own, shared) = Attempts.limits(email, from: remote, isKnown: isKnown)
-        try await Attempts.record([own] + shared, at: now, database)
+        let isKnownAddress: Bool = try row?["is_known_address"] ?? false
+        let (ownLimit, sharedLimits) = Attempts.limits(email, from: remote, isKnownAddress: isKnownAddress)
+        try await Attempts.record([ownLimit] + sharedLimits, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let isRight = try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
+        let isRight = try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, database) {
             try await hashing.verify(password.wireText, against: hash, .credentials, for: caller.userID)
         }
         guard isRight else {
@@ -35,8 +35,8 @@ extension Services {
                     APIError.passwordIsWrong)
             }
         }
-        return try await Attempts.refundingOnFailure([own] + shared, at: now, database) {
-            try await body(AttemptStatements.recordSuccess(own, shared))
+        return try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, database) {
+            try await body(AttemptStatements.recordSuccess(ownLimit, sharedLimits))
         }
     }
 }

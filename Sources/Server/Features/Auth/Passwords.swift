@@ -28,27 +28,29 @@ final class Passwords {
         if let earlier: NoAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (body, now) = (call.body, caller.now)
         let account = try await services.access.account(caller, services.database)
-        let email = try account.ownEmail()
+        let email = try account.requireEmail()
         let isAdmin = account.isAdmin
         try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
         let chain = account.family ?? .outside
-        let read = AccountStatements.passwordSetAt(account.id)
-        let passwordSetAt: Timestamp? = try await services.database.query(read).onlyRow()["password_set_at"]
+        let statement = AccountStatements.passwordSetAt(account.id)
+        let passwordSetAt: Timestamp? = try await services.database.query(statement).onlyRow()["password_set_at"]
         let _: NoAnswer = try await services.withConfirmedPassword(
             body.password, of: account, email, caller, in: chain
-        ) { success in
+        ) { attemptRefund in
             let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: caller.userID)
             return try await services.ledger.write(caller, in: chain) { queries in
-                let seq = try await Ledger.newestNumber(of: chain, queries)
+                let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
                 // The password that was checked may have been replaced in the meantime.
                 guard account.family ?? .outside == chain,
-                    try await queries.query(read).onlyRow()["password_set_at"] == passwordSetAt
+                    try await queries.query(statement).onlyRow()["password_set_at"] == passwordSetAt
                 else { throw APIError.passwordHasChanged }
                 var act = Self.act(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
-                act.statements += [success, DeviceSecretStatements.delete(of: account.id, except: caller.sessionID)]
+                act.statements += [
+                    attemptRefund, DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
+                ]
                 return .perform(act, NoAnswer())
             }
         }
@@ -98,9 +100,9 @@ final class Passwords {
         try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
         let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
         let chain = person.chain
-        let read = AccountCodeStatements.owner(body.code, for: .passwordReset, at: now, chain: chain)
+        let statement = AccountCodeStatements.owner(body.code, for: .passwordReset, at: now, chain: chain)
         let answer: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
-            guard let row = try await queries.query(read).first else { throw APIError.accountCodeIsInvalid }
+            guard let row = try await queries.query(statement).first else { throw APIError.accountCodeIsInvalid }
             let person = try Person(row)
             guard person.chain == chain else { throw APIError.accountChangedFamily }
             let act = Self.act(
@@ -145,9 +147,9 @@ final class Passwords {
 }
 
 extension Account {
-    /// Returns the address that the account signs in with.
+    /// Returns the email address that the account signs in with.
     /// - Throws: 403 for an account that was made in a family.
-    func ownEmail() throws(APIError) -> String {
+    func requireEmail() throws(APIError) -> String {
         guard let email else { throw APIError.accountHasNoPassword }
         return email
     }

@@ -157,7 +157,7 @@ enum SessionStatements {
         "UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp WHERE id = \(session) AND revoked_at IS NULL"
     }
 
-    /// Ends the sessions that began with the code of the act's family, except one person's.
+    /// Ends the sessions that began with the child code of the act's family, except one person's.
     static func revokeChildSessions(besides user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now)

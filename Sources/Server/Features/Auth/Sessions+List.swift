@@ -57,7 +57,7 @@ extension Sessions {
     ) async throws -> NoAnswer {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             return .perform(try await act(account, seq, queries), NoAnswer())
         }

@@ -13,20 +13,21 @@ extension Sessions {
         let (now, email, remote) = (context.now, call.body.email.wireText, context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
         let sentSecret = call.body.deviceSecret
-        let read = AccountStatements.byEmail(email, from: addresses, on: sentSecret.map(DeviceSecrets.hash), at: now)
-        let row = try await services.database.query(read).first
+        let statement = AccountStatements.byEmail(
+            email, from: addresses, on: sentSecret.map(DeviceSecrets.hash), at: now)
+        let row = try await services.database.query(statement).first
         let isKnownAddress: Bool = try row?["is_known_address"] ?? false
         let isKnownDevice: Bool = try row?["is_known_device"] ?? false
-        let device = isKnownDevice ? sentSecret : nil
-        let (own, shared) = Attempts.limits(
-            email, from: remote, on: device.map(DeviceSecrets.hash), isKnown: isKnownAddress)
-        try await Attempts.record([own] + shared, at: now, services.database)
+        let deviceSecret = isKnownDevice ? sentSecret : nil
+        let (ownLimit, sharedLimits) = Attempts.limits(
+            email, from: remote, on: deviceSecret.map(DeviceSecrets.hash), isKnownAddress: isKnownAddress)
+        try await Attempts.record([ownLimit] + sharedLimits, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let (password, purpose) = (
-            call.body.password.wireText, shared.isEmpty ? PasswordHashing.Purpose.knownSignIn : .signIn
+            call.body.password.wireText, sharedLimits.isEmpty ? PasswordHashing.Purpose.knownSignIn : .signIn
         )
-        let match = try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
+        let match = try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, services.database) {
             try await services.hashing.match(of: password, with: hash, purpose, for: remote)
         }
         let person = try row.map(Person.init)
@@ -34,20 +35,20 @@ extension Sessions {
             return try await refuse(
                 context, person, method: "password", APIError.signInIsWrong)
         }
-        return try await Attempts.refundingOnFailure([own] + shared, at: now, services.database) {
-            var statements = [AttemptStatements.recordSuccess(own, shared)]
+        return try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, services.database) {
+            var statements = [AttemptStatements.recordSuccess(ownLimit, sharedLimits)]
             if match == .asTyped {
                 let new = try await services.hashing.hash(password, purpose, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
             }
             let setAt: Timestamp? = try row?["password_set_at"]
-            let read = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
+            let statement = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
-                context, opening(for: person, on: device, context), for: person, method: "password",
+                context, makeSession(for: person, on: deviceSecret, context), for: person, method: "password",
                 refusal: APIError.signInIsWrong, statements + rememberAddress(of: person.id, email, context)
             ) { queries in
                 // A new password ends all sessions: none may begin with the one that was checked before.
-                guard let row = try await queries.query(read).first, try row["id"] == person.id,
+                guard let row = try await queries.query(statement).first, try row["id"] == person.id,
                     try row["password_set_at"] == setAt, try Person(row).chain == person.chain
                 else { return nil }
                 return .rightsUnchanged(since: try row["seq"])
@@ -69,8 +70,8 @@ extension Sessions {
         -> AuthResponse
     {
         let (now, code, username) = (context.now, call.body.familyCode, call.body.username)
-        let read = CredentialStatements.children(code: code)
-        let row = try ChildUsername.find(username, in: try await services.database.query(read))
+        let statement = CredentialStatements.children(code: code)
+        let row = try ChildUsername.find(username, in: try await services.database.query(statement))
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(context.remote)
         let attempts = person.map { PINAttempts.forChild($0.id) } ?? .forUnknownChild(username, code: code)
@@ -91,12 +92,12 @@ extension Sessions {
         return try await Attempts.refundingOnFailure([address], at: now, services.database) {
             try await attempts.refundingOnFailure(services.database) {
                 try await begin(
-                    context, opening(for: person, isChild: true, context), for: person, method: "child_code",
+                    context, makeSession(for: person, isChild: true, context), for: person, method: "child_code",
                     refusal: APIError.childSignInIsWrong,
                     [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [address])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
-                    guard let row = try ChildUsername.find(username, in: try await queries.query(read)),
+                    guard let row = try ChildUsername.find(username, in: try await queries.query(statement)),
                         try row["id"] == person.id, try row["pin_hash"] == hash
                     else { return nil }
                     return .rightsUnchanged(since: try row["seq"])
@@ -106,9 +107,9 @@ extension Sessions {
     }
 
     /// Commits the act that begins a session.
-    /// - Parameter basis: returns the condition that must still hold then; nil refuses the sign-in.
+    /// - Parameter basis: returns the condition that must still hold at the commit; nil refuses the sign-in.
     private func begin(
-        _ context: CallContext, _ opening: Opening, for person: Person, method: String, refusal: APIError,
+        _ context: CallContext, _ newSession: NewSession, for person: Person, method: String, refusal: APIError,
         _ statements: [SQL], on basis: (any Queries) async throws -> Act.Basis?
     ) async throws -> AuthResponse {
         try await services.ledger.write(context, in: person.chain) { queries in
@@ -117,9 +118,9 @@ extension Sessions {
             }
             let act = Act(
                 kind: .sessionOpened, basis: basis, actor: person.pseudonym,
-                subject: person.pseudonym, resource: opening.id.retyped(), details: ["method": method],
-                stampedRows: 0, statements: opening.statements + statements)
-            return .perform(act, opening.answer)
+                subject: person.pseudonym, resource: newSession.id.retyped(), details: ["method": method],
+                stampedRows: 0, statements: newSession.statements + statements)
+            return .perform(act, newSession.answer)
         }
     }
 
@@ -132,6 +133,7 @@ extension Sessions {
         return try await services.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
     }
 
+    /// Returns the act that records a failed attempt.
     private func failedAttempt(_ person: Person?, method: String) -> Act {
         Act(
             kind: .signInFailed, basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,

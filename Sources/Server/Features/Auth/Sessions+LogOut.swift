@@ -20,12 +20,12 @@ extension Sessions {
     }
 
     /// Ends a session, unless it has ended or never existed.
-    /// - Parameter read: reads the session, and the number of the chain.
-    private func end(_ context: CallContext, _ read: (_ chain: FamilyID) -> SQL) async throws {
-        guard let found = try await services.database.query(read(.outside)).first else { return }
+    /// - Parameter statement: returns the statement that reads the session, and the newest number of the chain.
+    private func end(_ context: CallContext, _ statement: (_ chain: FamilyID) -> SQL) async throws {
+        guard let found = try await services.database.query(statement(.outside)).first else { return }
         let chain = try Person(found).chain
         let _: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
-            guard let row = try await queries.query(read(chain)).first, try row["is_open"] else {
+            guard let row = try await queries.query(statement(chain)).first, try row["is_open"] else {
                 return .answer(NoAnswer())
             }
             let person = try Person(row)

@@ -25,8 +25,8 @@ extension Sessions {
         }
 
         return try await services.ledger.write(context, in: chain) { queries in
-            let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
-            guard let row = try await queries.query(read).first, try row["is_open"] else {
+            let statement = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
+            guard let row = try await queries.query(statement).first, try row["is_open"] else {
                 throw APIError.refreshTokenIsInvalid
             }
             let person = try Person(row)
@@ -69,8 +69,10 @@ extension Sessions {
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {
         for next in services.tokens.successors(of: token) {
-            let read = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
-            if let stored = try await queries.query(read).first, try stored["session_id"] == session { return next }
+            let statement = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
+            if let stored = try await queries.query(statement).first, try stored["session_id"] == session {
+                return next
+            }
         }
         return nil
     }

@@ -21,7 +21,7 @@ extension Sessions {
         let (now, body) = (context.now, call.body)
         let email = body.email.wireText
         let birth = try body.dateOfBirth?.pastDate(at: now)
-        guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else {
+        guard try await services.database.query(AccountStatements.idByEmail(email)).isEmpty else {
             throw APIError.emailIsTaken
         }
         let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: context.remote)
@@ -31,15 +31,15 @@ extension Sessions {
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
-        let opening = opening(for: person, on: nil, context)
+        let newSession = makeSession(for: person, on: nil, context)
         let act = Act(
             kind: .accountCreated, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
-            resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
+            resource: newSession.id.retyped(), details: ["status": person.status, "user": person.id.description],
             stampedRows: 0,
             statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: birth)]
-                + opening.statements + rememberAddress(of: person.id, email, context))
+                + newSession.statements + rememberAddress(of: person.id, email, context))
         do {
-            return try await services.ledger.write(context, in: .outside) { _ in .perform(act, opening.answer) }
+            return try await services.ledger.write(context, in: .outside) { _ in .perform(act, newSession.answer) }
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw APIError.emailIsTaken
         }

@@ -35,31 +35,32 @@ package final class Sessions {
     )
 
     /// A session that is about to begin: the statements that create it, and the response.
-    struct Opening {
+    struct NewSession {
         let id: SessionID
         var statements: [SQL]
         var answer: AuthResponse
     }
 
-    /// Returns the opening of a session with a password. The device keeps the secret that it has sent, or gets a new
+    /// Makes a session that begins with a password. The device keeps the secret that it has sent, or gets a new
     /// one.
-    func opening(for person: Person, on device: Secret?, _ context: CallContext) -> Opening {
-        var opening = opening(for: person, isChild: false, context)
-        let secret = device ?? DeviceSecrets.make(services.random)
+    func makeSession(for person: Person, on deviceSecret: Secret?, _ context: CallContext) -> NewSession {
+        var newSession = makeSession(for: person, isChild: false, context)
+        let secret = deviceSecret ?? DeviceSecrets.make(services.random)
         let hash = DeviceSecrets.hash(secret)
-        opening.answer.deviceSecret = secret
-        opening.statements +=
-            device == nil
-            ? DeviceSecretStatements.insert(hash, of: person.id, in: opening.id, at: context.now)
-            : [DeviceSecretStatements.markUsed(hash, of: person.id, in: opening.id, at: context.now)]
-        return opening
+        newSession.answer.deviceSecret = secret
+        newSession.statements +=
+            deviceSecret == nil
+            ? DeviceSecretStatements.insert(hash, of: person.id, in: newSession.id, at: context.now)
+            : [DeviceSecretStatements.markUsed(hash, of: person.id, in: newSession.id, at: context.now)]
+        return newSession
     }
 
-    func opening(for person: Person, isChild: Bool, _ context: CallContext) -> Opening {
+    /// Makes a session without a device secret.
+    func makeSession(for person: Person, isChild: Bool, _ context: CallContext) -> NewSession {
         let now = context.now
         let session: SessionID = services.random.identifier(at: now)
-        let token = Tokens.refreshToken(services.random)
-        return Opening(
+        let token = Tokens.makeRefreshToken(services.random)
+        return NewSession(
             id: session,
             statements: [
                 SessionStatements.insert(

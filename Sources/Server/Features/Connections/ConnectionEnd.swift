@@ -10,9 +10,9 @@ extension Connections {
         let caller = caller.withoutConditions
         while true {
             let account = try await services.access.account(caller, services.database)
-            let read = ConnectionStatements.pendingOrActive(
-                of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batch)
-            let found = try await services.database.query(read).map { row throws(PostgresError) -> ConnectionID in
+            let statement = ConnectionStatements.pendingOrActive(
+                of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batchSize)
+            let found = try await services.database.query(statement).map { row throws(PostgresError) -> ConnectionID in
                 try row["id"]
             }
             for id in found {
@@ -23,7 +23,7 @@ extension Connections {
                     // The invitee has declined it in the meantime.
                 }
             }
-            if found.count < InvitationExpiry.batch { return }
+            if found.count < InvitationExpiry.batchSize { return }
         }
     }
 }
@@ -32,8 +32,8 @@ extension Connections {
 ///
 /// Each is an act in the chain of its connection. Any number of instances may run it at the same time.
 struct InvitationExpiry {
-    /// The number of connections in one read.
-    static let batch = 500
+    /// The maximum number of connections in one read.
+    static let batchSize = 500
 
     let database: any Queries
     let ledger: Ledger
@@ -46,12 +46,12 @@ struct InvitationExpiry {
         while true {
             let limit = context().now - ConnectionLimit.invitationLifetime
             let found = try await database.query(
-                ConnectionStatements.unansweredInvitations(createdUpTo: limit, limit: Self.batch)
+                ConnectionStatements.unansweredInvitations(createdUpTo: limit, limit: Self.batchSize)
             ).map { row throws(PostgresError) -> ConnectionID in try row["id"] }
-            let earlier = revoked
+            let revokedBefore = revoked
             for id in found { revoked += try await revoke(id, context()) ? 1 : 0 }
             // Others may be revoking the same ones.
-            if found.count < Self.batch || revoked == earlier { return revoked }
+            if found.count < Self.batchSize || revoked == revokedBefore { return revoked }
         }
     }
 

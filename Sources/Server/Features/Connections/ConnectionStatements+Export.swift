@@ -9,7 +9,7 @@ extension ConnectionStatements {
             'id', c.id, 'inviter_id', c.inviter_id, 'invitee_id', c.shown_invitee_id, 'invitee_email', c.invitee_email,
             'status', c.status, 'caregiver', c.caregiver, 'created_at', \(ExportPage.moment("c.created_at")),
             'responded_at', \(ExportPage.moment("c.responded_at")))::text AS json
-        FROM (\(connections(of: "\(page.user)", address: AccountStatements.address(of: page.user)))) c
+        FROM (\(connections(of: "\(page.user)", address: AccountStatements.email(of: page.user)))) c
         WHERE c.id > \(page.after) ORDER BY c.id LIMIT \(page.limit)
         """
     }

@@ -6,8 +6,8 @@ import SQL
 enum ConnectionStatements {
     // MARK: Conditions and subqueries
 
-    /// A condition: there is or was a connection between the two people, or an invitation. Both are SQL expressions or
-    /// values.
+    /// A condition: there is or was a connection between the two people, or an invitation. `one` and `other` are SQL
+    /// expressions or values.
     static func exists(between one: SQL, and other: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE (c.inviter_id = \(one) AND c.invitee_id = \(other))
@@ -15,8 +15,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Selects the facts that decide whether one person may nag another over a connection. No row: the first is not one
-    /// of its parties. All three are SQL expressions or values.
+    /// Selects the facts that decide whether one person may nag another over a connection. No row: the creator is not
+    /// one of its parties. The parameters are SQL expressions or values.
     static func entitlement(of creator: SQL, to recipient: SQL, over connection: SQL) -> SQL {
         """
         SELECT c.status = 'active' AS is_active, c.caregiver,
@@ -42,8 +42,8 @@ enum ConnectionStatements {
         "EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id) AND c.status = 'active')"
     }
 
-    /// A condition: the connection is active, or its invitation open, and neither of the two blocks the other. Both are
-    /// SQL expressions.
+    /// A condition: neither party of the connection blocks the other, and the connection is active if `isActive` is
+    /// true, and otherwise a pending invitation. `id` and `isActive` are SQL expressions.
     static func isOpen(_ id: SQL, isActive: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id)
@@ -52,13 +52,13 @@ enum ConnectionStatements {
         """
     }
 
-    /// A condition: somebody is one of the connection's parties. Both are SQL expressions.
+    /// A condition: somebody is one of the connection's parties. `user` and `id` are SQL expressions.
     static func isParty(_ user: SQL, of id: SQL) -> SQL {
         "EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id) AND \(user) IN (c.inviter_id, c.invitee_id))"
     }
 
     /// A subquery: the ids of a person's active connections.
-    static func ids(of user: UserID) -> SQL {
+    static func activeIDs(of user: UserID) -> SQL {
         """
         SELECT c.id FROM connections c WHERE c.inviter_id = \(user) AND c.status = 'active'
         UNION ALL SELECT c.id FROM connections c WHERE c.invitee_id = \(user) AND c.status = 'active'
@@ -156,7 +156,8 @@ enum ConnectionStatements {
         """
     }
 
-    /// Columns: the reasons for which the two people may not contact each other. Both are SQL expressions or values.
+    /// Columns: the reasons for which two people may not contact each other. `one` and `other` are SQL expressions or
+    /// values.
     private static func contactColumns(of one: SQL, with other: SQL) -> SQL {
         """
         \(BlockStatements.isBlocked(between: one, and: other)) AS is_blocked,
@@ -174,7 +175,7 @@ enum ConnectionStatements {
 
     /// Returns a row if the connection was accepted and the user is one of its parties, who may then read its audit
     /// log.
-    static func auditReader(_ user: UserID, of id: FamilyID) -> SQL {
+    static func acceptedParty(_ user: UserID, of id: FamilyID) -> SQL {
         """
         SELECT id FROM connections WHERE id = \(id) AND (inviter_id = \(user) OR invitee_id = \(user))
             AND responded_at IS NOT NULL AND status <> 'declined'
@@ -266,7 +267,7 @@ enum ConnectionStatements {
         """
     }
 
-    static func setSharing(_ id: ConnectionID, inviter: Bool, invitee: Bool) -> SQL {
+    static func setSharing(_ id: ConnectionID, inviterShares inviter: Bool, inviteeShares invitee: Bool) -> SQL {
         """
         UPDATE connections SET caregiver = \(inviter || invitee), inviter_shares_children = \(inviter),
             invitee_shares_children = \(invitee)

@@ -12,8 +12,9 @@ struct ConnectionView {
     /// The other party; nil for the inviter before the invitation was accepted.
     let otherID: UserID?
     let otherPseudonym: Pseudonym?
-    /// Whether the inviter lets the invitee nag the inviter's children; likewise for the invitee.
+    /// Whether the inviter lets the invitee nag the inviter's children.
     let inviterSharesChildren: Bool
+    /// Whether the invitee lets the inviter nag the invitee's children.
     let inviteeSharesChildren: Bool
     /// The numbers of active connections of the caller and of the inviter.
     let activeCounts: [Int]
@@ -51,9 +52,9 @@ struct ConnectionView {
             statements: statements)
     }
 
-    /// Returns the act with the cancellation of the connection's open nags, or only of those to children.
+    /// Returns the act, which then also cancels the connection's open nags, or only those to children.
     /// - Throws: `TooManyOpenNags`.
-    func cancelNags(toChildrenOnly: Bool = false, by act: Act, at now: Timestamp) throws -> Act {
+    func actCancellingNags(toChildrenOnly: Bool = false, from act: Act, at now: Timestamp) throws -> Act {
         let count = toChildrenOnly ? openNags.toChildren : openNags.all
         guard count > 0 else { return act }
         guard count <= NagStatements.cancelBatchSize else { throw TooManyOpenNags() }

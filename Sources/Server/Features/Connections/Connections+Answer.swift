@@ -71,11 +71,11 @@ extension Connections {
         if status == .declined { connection.respondedAt = now }
         let invitee = view.party.isInviter ? nil : view.account.id
         let act = view.act(kind, ConnectionStatements.end(connection.id, as: status, invitee: invitee, at: now))
-        return .perform(try view.cancelNags(by: act, at: now), connection)
+        return .perform(try view.actCancellingNags(from: act, at: now), connection)
     }
 
-    /// Lets the other party nag the caller's children, for guardians; or, for either party, ends that for both sides
-    /// and cancels the open nags to children.
+    /// Changes whether the connection is a caregiver's. A guardian can let the other party nag the guardian's children.
+    /// Either party can end that for both of them, which cancels the open nags to children.
     func updateType(
         _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
     ) async throws -> ConnectionResponse {
@@ -89,14 +89,17 @@ extension Connections {
             }
             var connection = view.connection
             connection.caregiver = shares
-            let inviter = shares && (view.inviterSharesChildren || view.party.isInviter)
-            let invitee = shares && (view.inviteeSharesChildren || !view.party.isInviter)
+            let inviterShares = shares && (view.inviterSharesChildren || view.party.isInviter)
+            let inviteeShares = shares && (view.inviteeSharesChildren || !view.party.isInviter)
             let act = view.act(
                 .connectionChanged,
-                details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
-                ConnectionStatements.setSharing(connection.id, inviter: inviter, invitee: invitee))
+                details: [
+                    "inviter_shares_children": "\(inviterShares)", "invitee_shares_children": "\(inviteeShares)",
+                ],
+                ConnectionStatements.setSharing(
+                    connection.id, inviterShares: inviterShares, inviteeShares: inviteeShares))
             return .perform(
-                shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: caller.now), connection)
+                shares ? act : try view.actCancellingNags(toChildrenOnly: true, from: act, at: caller.now), connection)
         }
     }
 }

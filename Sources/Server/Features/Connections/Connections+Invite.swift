@@ -15,7 +15,7 @@ extension Connections {
         let pair = [address, email].sorted().joined(separator: " ")
         do {
             return try await services.ledger.createConnectionLedger(caller, id.retyped(), pair: pair) { queries in
-                try await invitation(id, to: email, caregiver: call.body.caregiver, caller, queries)
+                try await decideInvitation(id, to: email, caregiver: call.body.caregiver, caller, queries)
             }
         } catch let denial as Denial {
             return try await refuse(caller, account, denial)
@@ -25,7 +25,7 @@ extension Connections {
         }
     }
 
-    private func invitation(
+    private func decideInvitation(
         _ id: ConnectionID, to email: String, caregiver: Bool, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ConnectionResponse> {
         let account = try await services.access.account(caller, queries)
@@ -76,7 +76,7 @@ extension Connections {
     private func refuse(_ caller: Caller, _ account: Account, _ denial: Denial) async throws -> ConnectionResponse {
         let chain = account.family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let act = Act(
                 kind: .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
                 details: ["reason": denial.rawValue], stampedRows: 0)

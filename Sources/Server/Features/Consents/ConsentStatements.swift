@@ -12,7 +12,8 @@ enum ConsentStatements {
     /// here.
     ///
     /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values:
-    /// `"u.id"`, `"\(userID)"`. `condition`, on `consent`, leaves out records of a family.
+    /// `"u.id"`, `"\(userID)"`. `condition` is a condition on the row `consent`, which records of a family must
+    /// meet. It has no effect on `sms_opt_in`.
     static func isInForce(_ type: ConsentType, user: SQL, family: SQL, where condition: SQL = "true") -> SQL {
         if type == .smsOptIn {
             return """
@@ -41,9 +42,9 @@ enum ConsentStatements {
     /// An expression: the people for whom a consent is in force in a family. It is null, which means everybody, if a
     /// guardian gave it; otherwise it lists those who gave it for themselves.
     ///
-    /// `family` is as in `isInForce`; null has no givers. `guardian` is another expression: an active guardian of the
-    /// family, whose role the expression then need not read, or null.
-    static func givers(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
+    /// `family` is as in `isInForce`; if it is null, the list is empty. `guardian` is an expression too: an active
+    /// guardian of the family, or null. The role of that guardian is then not read.
+    static func coveredPeople(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
         """
         CASE WHEN \(isInForce(type, user: guardian, family: family)) THEN NULL
              ELSE ARRAY(SELECT consent.user_id FROM consents consent
@@ -53,7 +54,7 @@ enum ConsentStatements {
     }
 
     /// An expression: the largest `granted_seq` of a consent in force in a family. It grows whenever somebody joins
-    /// `givers`.
+    /// `coveredPeople`.
     static func newestGrantedSeq(of type: ConsentType, in family: SQL) -> SQL {
         """
         (SELECT max(consent.granted_seq) FROM consents consent
@@ -71,7 +72,7 @@ enum ConsentStatements {
     private static let columns: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
     /// Reads a page of the consents in force for the member, the oldest first. They are the member's own and the
-    /// guardians', because clients read a listed consent as granted to them.
+    /// guardians', because clients read a listed consent as granted to the member.
     static func page(_ page: PageRequest, for member: Member) -> SQL {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (

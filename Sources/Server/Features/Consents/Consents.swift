@@ -6,8 +6,8 @@ import SQL
 
 /// Consents: a guardian gives them for the family, an adult for themselves. Children give none.
 ///
-/// A record is never deleted; revoking a consent and giving it again makes two records. Both take effect for everybody
-/// concerned at the same moment.
+/// A record is never deleted; revoking a consent and giving it again makes two records. Giving and revoking
+/// take effect for everybody concerned at the same moment.
 package final class Consents {
     private let services: Services
 
@@ -70,7 +70,7 @@ package final class Consents {
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             if account.role == .child, account.family == chain {
                 return Self.deniedToChild(try await services.access.member(caller, of: chain, queries))
@@ -98,10 +98,10 @@ package final class Consents {
     /// Revokes a consent: for its giver, and for guardians of its family. It stays revoked; giving it again makes a new
     /// one.
     package func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
-        let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
+        let (id, isRevoking) = (call.parameters.consentID, call.body.isRevoked)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             guard let row = try await queries.query(ConsentStatements.consent(id)).first else {
                 throw APIError.noSuchConsent

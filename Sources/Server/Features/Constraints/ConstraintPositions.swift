@@ -39,11 +39,12 @@ struct ConstraintPositions {
 
     /// Inserts or moves a constraint.
     /// - Throws: 422 for `priority` where no priority is free, and for `conditions` where the scope's constraints
-    ///   search for too many texts. The field's name follows `path`, the constraint's path.
+    ///   search for too many texts. The error names the field after `path`, the path of the
+    ///   constraint in the request.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
         let scope = constraint.terms.scope
         textCounts[scope, default: [:]][constraint.id] = constraint.terms.textCount
-        guard textCounts[scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
+        guard textCounts[scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.maxTextsPerScope else {
             throw APIError.constraintsHaveTooManyTexts(path: path)
         }
         do {
@@ -61,7 +62,7 @@ struct ConstraintPositions {
     /// Returns the constraints whose priority differs from that in `earlier`, with their present priorities.
     func moves(since earlier: ConstraintPositions) -> [ConstraintMove] {
         ConstraintScope.allCases.flatMap { scope in
-            self[scope].moved(since: earlier[scope]).map { ConstraintMove(id: $0.id, priority: $0.priority) }
+            self[scope].movedConstraints(since: earlier[scope]).map { ConstraintMove(id: $0.id, priority: $0.priority) }
         }
     }
 }

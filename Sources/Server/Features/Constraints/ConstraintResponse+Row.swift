@@ -12,7 +12,7 @@ extension ConstraintResponse {
         let terms = ConstraintTerms(
             scope: owner == nil ? .family : .own, name: try row["name"], type: try row["type"],
             isEnabled: try row["enabled"], priority: try row["priority"],
-            conditions: try Self.value(try row["conditions"]), action: try Self.value(try row["action"]))
+            conditions: try Self.decode(try row["conditions"]), action: try Self.decode(try row["action"]))
         self.init(
             id: try row["id"], familyID: try row["family_id"], ownerID: owner, terms: terms,
             plainText: try terms.plainText, createdBy: try row["created_by"], createdAt: try row["created_at"],
@@ -25,14 +25,14 @@ extension ConstraintResponse {
         try self.init(row)
     }
 
-    private static func value<Value: WireReadable>(_ text: String) throws -> Value {
+    private static func decode<Value: WireReadable>(_ text: String) throws -> Value {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
             throw PostgresError.unexpectedShape("a constraint")
         }
         return value
     }
 
-    /// The note for the audit log, with digests in place of words.
+    /// The note for the audit log, with a digest in place of the words.
     var auditNote: ConstraintNote {
         ConstraintNote(
             scope: terms.scope, priority: terms.priority, type: terms.type, isEnabled: terms.isEnabled,

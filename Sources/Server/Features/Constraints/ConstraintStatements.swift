@@ -100,8 +100,8 @@ enum ConstraintStatements {
             \(SQLList(constraints.map(\.id))), \(SQLList(constraints.map(\.terms.scope.rawValue))),
             \(SQLList(constraints.map(\.terms.name))), \(SQLList(constraints.map(\.terms.type.rawValue))),
             \(SQLList(constraints.map { "\($0.terms.isEnabled)" })), \(SQLList(constraints.map(\.terms.priority))),
-            \(SQLList(constraints.map { text(of: $0.terms.conditions) })),
-            \(SQLList(constraints.map { text(of: $0.terms.action) })),
+            \(SQLList(constraints.map { jsonText(of: $0.terms.conditions) })),
+            \(SQLList(constraints.map { jsonText(of: $0.terms.action) })),
             \(SQLList(constraints.map(\.createdBy))), \(SQLList(constraints.map(\.createdAt)))
         ) AS n (id, scope, name, type, enabled, priority, conditions, action, creator, at)
         """
@@ -111,8 +111,8 @@ enum ConstraintStatements {
         let terms = constraint.terms
         return """
             UPDATE ai_constraints c SET name = \(terms.name), type = \(terms.type), enabled = \(terms.isEnabled),
-                priority = \(terms.priority), conditions = \(SQLJSON(text(of: terms.conditions))),
-                action = \(SQLJSON(text(of: terms.action))), updated_at = \(constraint.updatedAt),
+                priority = \(terms.priority), conditions = \(SQLJSON(jsonText(of: terms.conditions))),
+                action = \(SQLJSON(jsonText(of: terms.action))), updated_at = \(constraint.updatedAt),
                 changed_by = ledger_stamp.seq
             FROM ledger_stamp WHERE c.family_id = ledger_stamp.family_id AND c.id = \(constraint.id)
             """
@@ -142,5 +142,7 @@ enum ConstraintStatements {
         """
     }
 
-    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+    private static func jsonText(of value: some WireOutput) -> String {
+        String(decoding: value.jsonBytes, as: UTF8.self)
+    }
 }

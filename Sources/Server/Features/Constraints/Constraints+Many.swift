@@ -48,7 +48,7 @@ extension Constraints {
             let positions = try await ConstraintPositions(of: member, queries)
             for scope in ConstraintScope.allCases {
                 let count = positions[scope].count + scopes.count { $0 == scope }
-                guard count <= ConstraintLimit.constraintsPerScope else { return Self.limitRefusal(member) }
+                guard count <= ConstraintLimit.maxConstraintsPerScope else { return Self.limitRefusal(member) }
             }
             var (newPositions, added) = (positions, [] as [ConstraintResponse])
             for (index, terms) in call.body.constraints.enumerated() {
@@ -63,7 +63,7 @@ extension Constraints {
             let answer = ConstraintImport(isDryRun: isDryRun, imported: added.count, reordered: moves)
             guard !isDryRun, !added.isEmpty else { return .answer(answer) }
             var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]
-            details.setNumbered(ConstraintNote.detailName, added.map { "\($0.id) \($0.auditNote.text)" })
+            details.setNumberedValues(ConstraintNote.detailName, added.map { "\($0.id) \($0.auditNote.text)" })
             return .perform(
                 try await act(
                     .aiConstraintsImported, member, nil, details, moves, [ConstraintStatements.insert(added)],

@@ -8,7 +8,7 @@ import SQL
 /// Constraints: rules of families and of people for what the AI may do with a question.
 ///
 /// Guardians write the family's constraints, which all members see and obey; only their owner sees and obeys a person's
-/// own. A scope has at most `ConstraintLimit.constraintsPerScope`, and no two of a scope have the same priority.
+/// own. A scope has at most `ConstraintLimit.maxConstraintsPerScope`, and no two of a scope have the same priority.
 final class Constraints {
     let services: Services
 
@@ -78,7 +78,7 @@ final class Constraints {
                 return .denied(.aiConstraintChangeDenied, to: member, denial)
             }
             let positions = try await ConstraintPositions(of: member, queries)
-            guard positions[terms.scope].count < ConstraintLimit.constraintsPerScope else {
+            guard positions[terms.scope].count < ConstraintLimit.maxConstraintsPerScope else {
                 return Self.limitRefusal(member)
             }
             let constraint = try makeConstraint(terms, by: member, at: caller.now)

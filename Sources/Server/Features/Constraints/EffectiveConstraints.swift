@@ -32,7 +32,8 @@ final class EffectiveConstraints {
     private static let entryBytes = 128
 
     private var entries: [Key: Entry] = [:]
-    private var bytes = 0
+    /// The estimated size of all entries.
+    private var totalBytes = 0
     private static let emptyEngine = PolicyEngine([])
 
     /// Returns the cached constraints at `version`; nil if they are not cached.
@@ -47,9 +48,9 @@ final class EffectiveConstraints {
         guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)
         let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
-        let family = Key(family: version.family, user: nil)
+        let familyKey = Key(family: version.family, user: nil)
         let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
-        if !hasOwn, let entry = entries[family], entry.seq == version.seq {
+        if !hasOwn, let entry = entries[familyKey], entry.seq == version.seq {
             store(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
             return entry.engine
         }
@@ -60,14 +61,14 @@ final class EffectiveConstraints {
             return try constraint.terms.constraint(constraint.id)
         }
         let engine = constraints.isEmpty ? Self.emptyEngine : PolicyEngine(constraints)
-        store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : family)
+        store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : familyKey)
         if !hasOwn { store(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
         return engine
     }
 
     /// Caches an entry. If the cache would grow beyond its limit, it is emptied first.
     private func store(_ entry: Entry, _ key: Key) {
-        if bytes + entry.bytes > Self.sizeLimit { (entries, bytes) = ([:], 0) }
-        bytes += entry.bytes - (entries.updateValue(entry, forKey: key)?.bytes ?? 0)
+        if totalBytes + entry.bytes > Self.sizeLimit { (entries, totalBytes) = ([:], 0) }
+        totalBytes += entry.bytes - (entries.updateValue(entry, forKey: key)?.bytes ?? 0)
     }
 }

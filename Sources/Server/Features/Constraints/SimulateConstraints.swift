@@ -7,10 +7,10 @@ import Reactor
 
 /// The limits of a simulation's cost. Anybody can choose questions and constraints that take as long as possible.
 enum SimulationLimit {
-    /// The number of texts that all conditions search for. Preparing one takes about a microsecond.
+    /// The maximum number of texts that all conditions together search for. Preparing one takes about a microsecond.
     static let texts = 5_000
-    /// The largest cost of one case: the content's bytes times the number of texts. It takes at most about 12
-    /// milliseconds, usually far less.
+    /// The largest cost of one case. The cost is the number of texts, times the content's length in bytes plus 32. A
+    /// case of this cost takes at most about 12 milliseconds, usually far less.
     static let costOfCase = 5_000_000
     /// The largest cost of all cases together.
     static let cost = 1_000_000_000
@@ -52,8 +52,8 @@ extension Constraints {
     }
 
     private func constraints(_ body: ConstraintSimulation, of member: Member) async throws -> [Constraint] {
-        if let drafts = body.constraints {
-            return try drafts.enumerated().map { index, item in
+        if let sentConstraints = body.constraints {
+            return try sentConstraints.enumerated().map { index, item in
                 try item.terms.constraint(item.id ?? ConstraintID(high: 0, low: UInt64(index + 1)))
             }
         }

@@ -9,7 +9,7 @@ import TimeZones
 /// person gets one digest for a date, even if many instances run this at the same time. The content is read when the
 /// digest is sent.
 final class DailyDigests {
-    /// The number of people whose digests one round makes.
+    /// The maximum number of people whose digests one round makes.
     private static let batchSize = 200
 
     private let services: Services
@@ -33,11 +33,12 @@ final class DailyDigests {
             return PreferenceStatements.move(turn, to: nil, madeOn: nil)
         }
         let decision = DigestTurn(
-            at: preferences.digestAt, last: turn.lastOn, now: now, zone: services.zones.zone(preferences.timeZone))
-        let moved = PreferenceStatements.move(
+            at: preferences.digestAt, last: turn.lastDigestDate, now: now,
+            zone: services.zones.zone(preferences.timeZone))
+        let scheduleMove = PreferenceStatements.move(
             turn, to: decision.nextCheck, madeOn: turn.isMember ? decision.dueDate : nil)
-        guard turn.isMember, let date = decision.dueDate else { return moved }
+        guard turn.isMember, let date = decision.dueDate else { return scheduleMove }
         return DeliveryStatements.insertDigest(
-            DeliveryIDs(services.random, at: now), on: date, to: turn.userID, with: moved, at: now)
+            DeliveryIDs(services.random, at: now), on: date, to: turn.userID, with: scheduleMove, at: now)
     }
 }

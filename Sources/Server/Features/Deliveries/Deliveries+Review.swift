@@ -19,7 +19,7 @@ extension Deliveries {
     func resend(_ caller: Caller, _ call: Call<DeliveryPath, NoBody>) async throws -> DeliveryReview {
         _ = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         return try await services.ledger.write(caller, in: .outside) { queries in
-            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(DeliveryStatements.review(call.parameters.deliveryID))

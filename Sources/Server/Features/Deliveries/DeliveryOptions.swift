@@ -3,7 +3,7 @@ import HTTPClient
 
 /// The providers that send notifications, and their limits.
 public struct DeliveryOptions: Sendable {
-    /// The destination of the messages of a channel.
+    /// The provider that sends the messages of a channel.
     public enum Provider: Sendable {
         /// Writes messages to the server's log, without their words.
         case log
@@ -32,7 +32,7 @@ public struct DeliveryOptions: Sendable {
         let topic: String
         let endpoint: String
 
-        /// The service, and the one for development builds of the app.
+        /// The address of the service, and of the one for development builds of the app.
         public static let endpoint = "https://api.push.apple.com"
         public static let sandboxEndpoint = "https://api.sandbox.push.apple.com"
 
@@ -88,7 +88,7 @@ public struct DeliveryOptions: Sendable {
     public var serverName: String?
     /// The networks that webhooks may connect to.
     public var networks = NetworkGuard()
-    /// A file of certificates that are trusted; nil for the system's.
+    /// The path of a file with trusted certificates, for outgoing requests; nil for the system's.
     public var authorities: String?
     /// The time after which a due notification is too old to be sent.
     public var staleAfter = Timestamp.Span.hours(24)

@@ -22,8 +22,8 @@ extension DeliveryStatements {
         """
     }
 
-    /// Reads everything that decides whether a claimed delivery is still to be sent and when its recipient is reminded
-    /// again, and its words. No row: another worker has claimed it, or it was sent.
+    /// Reads the words of a claimed delivery, and everything that decides whether it is still to be sent and when its
+    /// recipient is reminded again. No row: another worker has claimed the delivery, or it was sent.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.category,
@@ -33,7 +33,7 @@ extension DeliveryStatements {
                n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
                n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
                coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
-               \(event) AS event_type, e.payload->>'phase' AS phase,
+               \(eventType) AS event_type, e.payload->>'phase' AS phase,
                d.acknowledged, u.pseudonym, f.time_zone,
                CASE WHEN d.channel = 'sms' THEN u.phone END AS phone,
                coalesce(u.status = 'active' AND CASE
@@ -44,7 +44,7 @@ extension DeliveryStatements {
                    WHEN n.connection_id IS NULL THEN m.status = 'active'
                    ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,
                \(RealtimeStatements.isLive("d.user_id")) AS is_live,
-               \(PreferenceStatements.stored(of: "d.user_id", in: "m.family_id")) AS prefs,
+               \(PreferenceStatements.preferences(of: "d.user_id", in: "m.family_id")) AS prefs,
                \(PreferenceStatements.childQuietHours),
                \(ConsentStatements.isInForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: sender, and: receiver)) AS is_blocked,
@@ -83,7 +83,7 @@ extension DeliveryStatements {
         ) past ON e.event_type = 'nag_withdrawn'
         WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.next_attempt IS NOT NULL
             AND (d.status <> 'pending') = \(claim.isRepeat) AND d.repeats = \(claim.repeats)::bigint
-            AND d.attempts = \(claim.attempts)::bigint
+            AND d.attempts = \(claim.attempt)::bigint
         """
     }
 
@@ -109,7 +109,7 @@ extension DeliveryStatements {
         """
         UPDATE deliveries SET status = 'delivered', provider_ref = 'socket',
             \(sentAssignments(claim, at: now, next: next))
-        WHERE \(isOurs(claim))
+        WHERE \(isStillClaimed(claim))
         """
     }
 
@@ -130,7 +130,7 @@ extension DeliveryStatements {
     ) -> SQL {
         """
         UPDATE deliveries SET next_attempt = \(next), failure = \(failure), acknowledged = \(SQLList(acknowledged))
-        WHERE \(isOurs(claim))
+        WHERE \(isStillClaimed(claim))
         """
     }
 
@@ -138,7 +138,7 @@ extension DeliveryStatements {
     static func postpone(_ claim: ClaimedDelivery, until moment: Timestamp) -> SQL {
         """
         UPDATE deliveries SET next_attempt = \(moment), attempts = attempts - 1
-        WHERE \(isOurs(claim))
+        WHERE \(isStillClaimed(claim))
         """
     }
 
@@ -148,14 +148,14 @@ extension DeliveryStatements {
         let result: SQL = claim.isRepeat ? "" : "status = 'failed', dropped = \(isDropped),"
         return """
             UPDATE deliveries SET \(result) failure = \(failure), next_attempt = NULL
-            WHERE \(isOurs(claim))
+            WHERE \(isStillClaimed(claim))
             """
     }
 
     /// A condition: the claim is still this worker's. Each attempt has a number, so that a worker whose lease has
     /// ended does not overwrite the result of another.
-    private static func isOurs(_ claim: ClaimedDelivery) -> SQL {
-        "\(isSameMessage(claim)) AND attempts = \(claim.attempts)::bigint"
+    private static func isStillClaimed(_ claim: ClaimedDelivery) -> SQL {
+        "\(isSameMessage(claim)) AND attempts = \(claim.attempt)::bigint"
     }
 
     /// A condition: the message or the reminder that was claimed is still to be sent.

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on deliveries: notifications for somebody's devices.
+/// Every statement on deliveries: notifications that people get as push or text messages.
 enum DeliveryStatements {
     /// Reads a page of a nag's deliveries, the newest first, without dropped ones.
     static func page(_ page: PageRequest, of nag: NagID, in family: FamilyID) -> SQL {
@@ -12,8 +12,8 @@ enum DeliveryStatements {
             orderBy: "d.created_at DESC, d.id DESC")
     }
 
-    /// An expression: the event that the delivery `d` notifies of, whose nag's event is `e`.
-    static let event: SQL = """
+    /// An expression: the type of the event of which the delivery `d` notifies. `e` is the nag event that `d` names, if any.
+    static let eventType: SQL = """
         coalesce(d.connection_event, d.family_notice,
                  CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent'
                       WHEN d.digest_on IS NOT NULL THEN 'daily_digest' END,
@@ -24,7 +24,7 @@ enum DeliveryStatements {
 
     private static let reviewColumns: SQL = """
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure,
-        d.dropped, d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(event) AS cause
+        d.dropped, d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(eventType) AS cause
         """
     private static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
@@ -149,7 +149,7 @@ enum DeliveryStatements {
         let family: SQL = "(SELECT m.family_id FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active')"
         return """
             SELECT o.channel, o.id FROM (
-                SELECT \(PreferenceStatements.stored(of: user, in: family))->>'delivery_channel' AS preferred,
+                SELECT \(PreferenceStatements.preferences(of: user, in: family))->>'delivery_channel' AS preferred,
                        \(ConsentStatements.isInForce(.smsOptIn, user: user, family: family)) AS may_text
             ) w CROSS JOIN LATERAL (
                 VALUES ('push', \(push), (w.preferred = 'sms' AND w.may_text) IS NOT TRUE),

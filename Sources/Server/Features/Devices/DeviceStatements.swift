@@ -72,7 +72,7 @@ enum DeviceStatements {
         """
     }
 
-    /// Deletes the person's devices that were unused for longest, except `count` of them and the one with that token.
+    /// Deletes the person's devices, except the one with that token and the `count` others that were used last.
     static func deleteUnused(of user: UserID, besides token: Secret, leaving count: Int) -> SQL {
         """
         DELETE FROM devices USING ledger_stamp WHERE devices.id IN (

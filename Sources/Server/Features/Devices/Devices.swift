@@ -9,8 +9,8 @@ import Postgres
 /// and when the account is deleted. The push token is in no log and no audit entry.
 final class Devices {
     /// The largest number of devices of one person. A further one replaces the one that was unused for longest.
-    static let limit = 20
-    /// The interval at which a registration that changes nothing is recorded as use of the device.
+    static let maxDevices = 20
+    /// The interval within which registrations that change nothing are recorded as use of the device at most once.
     private static let usePeriod = Timestamp.Span.hours(1)
 
     private let services: Services
@@ -40,14 +40,14 @@ final class Devices {
                 }
                 return device
             } catch let error as PostgresError where error.violates(.deviceToken) {
-                try await takeFromOther(token, caller)
+                try await removeOtherRegistration(of: token, caller)
             }
         }
         throw APIError.deviceIsContended
     }
 
-    /// The number of times that a registration takes the token from another account, in case other accounts register it
-    /// concurrently.
+    /// The maximum number of times that a registration takes the token from another account, in case other accounts
+    /// register it concurrently.
     private static let maxMoves = 20
 
     private func store(
@@ -74,7 +74,8 @@ final class Devices {
                 resource: device.id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [
                     DeviceStatements.store(device, keys, of: caller.sessionID, at: caller.now),
-                    DeviceStatements.deleteUnused(of: caller.userID, besides: device.token, leaving: Self.limit - 1),
+                    DeviceStatements.deleteUnused(
+                        of: caller.userID, besides: device.token, leaving: Self.maxDevices - 1),
                     try await count.increment(at: caller.now, queries),
                 ])
             return .perform(act, device)
@@ -95,15 +96,15 @@ final class Devices {
 
     /// Removes the token's registration by another account, in an act in that owner's chain, and notifies the owner. If
     /// the process dies before the caller's registration is stored, the token belongs to nobody.
-    private func takeFromOther(_ token: Secret, _ caller: Caller) async throws {
+    private func removeOtherRegistration(of token: Secret, _ caller: Caller) async throws {
         let found = try await services.database.query(
             DeviceStatements.device(ofOthersThan: caller.userID, token: token)
         ).first
         guard let owner = try found.map(Person.init) else { return }
-        let read = DeviceStatements.device(ofOthersThan: caller.userID, token: token, chain: owner.chain)
+        let statement = DeviceStatements.device(ofOthersThan: caller.userID, token: token, chain: owner.chain)
         let moved: NoAnswer? = try await services.ledger.write(caller.context, in: owner.chain) { queries in
             let account = try await services.access.account(caller, queries)
-            guard let row = try await queries.query(read).first else { return .answer(nil) }
+            guard let row = try await queries.query(statement).first else { return .answer(nil) }
             let person = try Person(row)
             guard person.id == owner.id, person.chain == owner.chain else { return .answer(nil) }
             let (device, platform): (DeviceID, DevicePlatform) = (try row["device_id"], try row["platform"])
@@ -148,7 +149,7 @@ final class Devices {
     ) async throws -> Answer {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             return try await decide(try await services.access.account(caller, queries), seq, queries)
         }
     }

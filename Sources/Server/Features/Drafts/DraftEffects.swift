@@ -60,11 +60,11 @@ struct DraftEffects {
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         let view = try await nag(of: draft, caller, queries)
-        let counted = draft.wasCounted ? draft.createdAt : nil
-        let evaluated = try await evaluatePushBack(on: view.nag.id, countedAt: counted, caller, queries)
-        guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
+        let countedAt = draft.wasCounted ? draft.createdAt : nil
+        let evaluation = try await evaluatePushBack(on: view.nag.id, countedAt: countedAt, caller, queries)
+        guard case .answer(let response) = evaluation else { return evaluation.map { $0.nagID.retyped() } }
         var (act, event) = nags.pushBackAct(message, on: view, source: StoredSource(draft.source), at: caller.now)
-        guard counted == nil else { return .perform(act, event.retyped()) }
+        guard countedAt == nil else { return .perform(act, event.retyped()) }
         act.statements.append(
             AIStatements.insertAnswer(
                 services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,
@@ -73,15 +73,15 @@ struct DraftEffects {
     }
 
     /// Evaluates whether the rules allow a push-back on the nag now.
-    /// - Parameter counted: the time at which this push-back was counted; nil if it was not counted yet.
+    /// - Parameter countedAt: the time at which this push-back was counted; nil if it was not counted yet.
     /// - Throws: 409 with the rules' reason, where they allow no push-back.
     func evaluatePushBack(
-        on nag: NagID, countedAt counted: Timestamp? = nil, _ caller: Caller, _ queries: any Queries
+        on nag: NagID, countedAt: Timestamp? = nil, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<PushBackResponse> {
         let consultation = try await mediator.consult(caller, on: nag, .askForPushBack, .full, queries)
         if let denial = consultation.denial { return consultation.refuse(.aiPushBackDenied, denial) }
         var snapshot = consultation.snapshot
-        if let counted { snapshot.facts = snapshot.facts.removingPushBack(at: counted) }
+        if let countedAt { snapshot.facts = snapshot.facts.removingPushBack(at: countedAt) }
         let response = services.heuristics.pushBack(for: snapshot).response
         guard response.shouldPushBack else { throw APIError.pushBackIsLimited(response.reason) }
         return .answer(response)

@@ -8,8 +8,8 @@ import Postgres
 ///
 /// Each draft is marked by an act in the chain of its family. Any number of instances may run this at the same time.
 struct DraftExpiry {
-    /// The number of drafts in one read.
-    static let batch = 500
+    /// The maximum number of drafts in one read.
+    static let batchSize = 500
 
     let database: any Queries
     let ledger: Ledger
@@ -21,14 +21,14 @@ struct DraftExpiry {
         var expired = 0
         while true {
             let found = try await database.query(
-                DraftStatements.unmarkedExpiries(at: context().now, limit: Self.batch)
+                DraftStatements.unmarkedExpiries(at: context().now, limit: Self.batchSize)
             ).map {
                 row throws(PostgresError) -> (family: FamilyID, id: DraftID) in (try row["family_id"], try row["id"])
             }
-            let earlier = expired
+            let expiredBefore = expired
             for (family, id) in found { expired += try await expire(id, in: family, context()) ? 1 : 0 }
             // Others may be marking the same ones.
-            if found.count < Self.batch || expired == earlier { return expired }
+            if found.count < Self.batchSize || expired == expiredBefore { return expired }
         }
     }
 
@@ -36,7 +36,7 @@ struct DraftExpiry {
     /// - Returns: false if it ended in another way in the meantime.
     private func expire(_ id: DraftID, in family: FamilyID, _ context: CallContext) async throws -> Bool {
         let answer: StatusAnswer = try await ledger.write(context, in: family) { queries in
-            let seq = try await Ledger.newestNumber(of: family, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: family, queries)
             let row = try await queries.query(
                 DraftStatements.draft(id, for: SystemActor.scheduler, seesAll: true, in: family)
             ).first

@@ -34,10 +34,10 @@ enum DraftStatements {
     }
 
     /// Reads the drafts of an import, in the order of its items.
-    static func drafts(of batch: ImportID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
+    static func drafts(of importID: ImportID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM drafts d
-        WHERE d.family_id = \(family) AND d.import_id = \(batch) AND \(isVisible(to: user, seesAll: seesAll))
+        WHERE d.family_id = \(family) AND d.import_id = \(importID) AND \(isVisible(to: user, seesAll: seesAll))
         ORDER BY d.id
         """
     }
@@ -73,7 +73,7 @@ enum DraftStatements {
         WHERE d.family_id = \(draft.familyID) AND d.author_id = \(draft.authorID) AND \(isOpen)
             AND d.expires_at >= \(now) AND d.kind = \(draft.kind) AND d.nag_id = \(draft.nagID)
             AND d.addressee_id = \(draft.addresseeID)
-            AND d.body::text = \(text(of: draft.body))
+            AND d.body::text = \(jsonText(of: draft.body))
         ORDER BY d.id LIMIT 1
         """
     }
@@ -86,9 +86,9 @@ enum DraftStatements {
                             model, fallback_reason, confidence, warnings, state, version, import_id, item_id,
                             addressee_id, trace_id, created_at, updated_at, expires_at)
         SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
-               \(text(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[],
+               \(jsonText(of: draft.body))::json, \(draft.bodyHash), \(SQLList(draft.contextIDs))::uuid[],
                \(SQLList(draft.citations))::uuid[], \(draft.model), \(draft.fallbackReason), \(draft.confidence),
-               \(text(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
+               \(jsonText(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
                \(draft.importID), \(draft.itemID), \(draft.addresseeID), \(draft.traceID), \(draft.createdAt),
                \(draft.createdAt), \(draft.progress.expiresAt)
         FROM ledger_stamp
@@ -100,7 +100,7 @@ enum DraftStatements {
         update(
             draft.id,
             """
-            body = \(text(of: draft.body))::json, body_hash = \(draft.bodyHash), edited_by = \(draft.editedBy),
+            body = \(jsonText(of: draft.body))::json, body_hash = \(draft.bodyHash), edited_by = \(draft.editedBy),
             edited_at = \(draft.editedAt), version = \(draft.progress.version)::integer, state = 'draft',
             approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(keyRemoval), updated_at = \(draft.updatedAt)
             """)
@@ -173,9 +173,11 @@ enum DraftStatements {
     /// `DraftExpiry` marks them, each with an entry in the audit log.
     /// - Parameters:
     ///   - remaining: a condition on `consent` that selects the consents that the act does not revoke.
-    ///   - leaver: the person whose own drafts end in another way; nil for none.
-    static func expireWithoutConsent(remaining: SQL, besidesThoseOf leaver: UserID? = nil, at now: Timestamp) -> SQL {
-        let others: SQL = leaver.map { "AND d.author_id <> \($0)" } ?? ""
+    ///   - departingUser: the person whose own drafts end in another way; nil for none.
+    static func expireWithoutConsent(remaining: SQL, besidesThoseOf departingUser: UserID? = nil, at now: Timestamp)
+        -> SQL
+    {
+        let others: SQL = departingUser.map { "AND d.author_id <> \($0)" } ?? ""
         return expire(.consentMissing, where: "\(hasNoConsent(remaining: remaining)) \(others)", at: now)
     }
 
@@ -206,5 +208,7 @@ enum DraftStatements {
         """
     }
 
-    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+    private static func jsonText(of value: some WireOutput) -> String {
+        String(decoding: value.jsonBytes, as: UTF8.self)
+    }
 }

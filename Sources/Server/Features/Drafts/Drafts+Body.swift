@@ -10,14 +10,14 @@ extension Drafts {
     struct DraftContent {
         var body: DraftBody
         var citations: [ResourceID]
-        /// The words that the rules did not understand.
-        var misread: [String] = []
+        /// The phrases that the rules did not understand as a time.
+        var misreadPhrases: [String] = []
     }
 
-    /// Returns the body that the client sent, or the one that the rules make of the request. `create` has no other
-    /// source of bodies.
+    /// Decides the content of a draft: the body that the client sent, the nag that a model read, or what the rules make
+    /// of the request.
     /// - Parameter modelNag: the nag that a model read from the words; nil where the rules read them.
-    func body(
+    func decideContent(
         _ order: DraftCreate, _ modelNag: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftContent> {
         if order.body == nil, order.kind == .digest {
@@ -27,9 +27,10 @@ extension Drafts {
         let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
         if order.body == nil, order.kind == .suggestedNag {
             let facts = try await intentFacts(of: member, caller, queries)
-            let nag = try modelNag ?? DraftedNag(reading: Self.text(of: order), facts)
+            let nag = try modelNag ?? DraftedNag(reading: Self.requiredText(of: order), facts)
             return .answer(
-                DraftContent(body: .suggestedNag(SuggestedNag(nag)), citations: citations, misread: nag.misreadPhrases))
+                DraftContent(
+                    body: .suggestedNag(SuggestedNag(nag)), citations: citations, misreadPhrases: nag.misreadPhrases))
         }
         return try await clientOrDerivedBody(order, member, caller, queries).map {
             DraftContent(body: $0, citations: citations)
@@ -47,7 +48,7 @@ extension Drafts {
         switch order.kind {
         case .dueChange:
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
-            let reading = times.read(try Self.text(of: order))
+            let reading = times.read(try Self.requiredText(of: order))
             guard let due = reading.dueAt else {
                 throw APIError.wordsNameNoTime(
                     reading.misreadPhrases.isEmpty ? nil : Self.warning(of: reading.misreadPhrases))
@@ -70,16 +71,16 @@ extension Drafts {
     ) async throws -> DraftContent {
         guard let recipients = order.recipientIDs else { throw APIError.digestNeedsRecipients }
         let question = FamilyQuestion(familyID: member.familyID)
-        let (snapshot, counted) = try await question.consult(
+        let (snapshot, countedNags) = try await question.consult(
             for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
-        guard !counted.isEmpty else { throw APIError.digestNeedsNags }
+        guard !countedNags.isEmpty else { throw APIError.digestNeedsNags }
         let text = services.heuristics.digest(for: snapshot).response.summaryText
         return DraftContent(
             body: .digest(DigestMessage(message: text, recipientIDs: recipients)),
-            citations: order.contextIDs.filter(counted.contains))
+            citations: order.contextIDs.filter(countedNags.contains))
     }
 
-    /// Returns the facts that are needed to read words.
+    /// Returns the facts that are needed to read a nag from the author's words.
     func intentFacts(
         of member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> IntentFacts {
@@ -91,12 +92,14 @@ extension Drafts {
             author: member.userID, members: members, now: caller.now, zone: services.zones.zone(member.timeZone))
     }
 
-    /// Returns a sentence about words that were not understood as a time.
-    static func warning(of misread: [String]) -> String {
-        "Not understood as a time: \(misread.map { "“\($0)”" }.joined(separator: ", "))."
+    /// Returns a sentence about phrases that were not understood as a time.
+    static func warning(of misreadPhrases: [String]) -> String {
+        "Not understood as a time: \(misreadPhrases.map { "“\($0)”" }.joined(separator: ", "))."
     }
 
-    static func text(of order: DraftCreate) throws(APIError) -> String {
+    /// Returns the words that the author sent.
+    /// - Throws: a refusal if there are none.
+    static func requiredText(of order: DraftCreate) throws(APIError) -> String {
         guard let text = order.text else { throw APIError.draftNeedsWords }
         return text
     }

@@ -17,8 +17,8 @@ extension Drafts {
             .draftCreated, draft, by: member, [DraftStatements.insert(draft)] + statements, at: now, queries)
     }
 
-    /// Returns a draft whose body a client has written.
-    func draft(
+    /// Makes a draft whose body a client has written.
+    func makeClientDraft(
         _ body: DraftBody, id: DraftID, from source: DraftSource, by member: Member, _ context: CallContext
     ) -> DraftResponse {
         var draft = DraftResponse(
@@ -49,12 +49,12 @@ extension Drafts {
     /// Reads the drafts of an import that the member sees.
     /// - Throws: 404 for an import of which the member sees no draft.
     private func drafts(
-        of batch: ImportID, for member: Member, _ queries: any Queries
+        of importID: ImportID, for member: Member, _ queries: any Queries
     ) async throws -> ImportedDrafts {
         let rows = try await queries.query(
             DraftStatements.drafts(
-                of: batch, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
-        return try ImportedDrafts(rows.map(StoredDraft.init), of: batch)
+                of: importID, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
+        return try ImportedDrafts(rows.map(StoredDraft.init), of: importID)
     }
 
     // MARK: Steps
@@ -65,19 +65,19 @@ extension Drafts {
         try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
             drafts.response(at: caller.now)
         } decide: { draft, member, queries in
-            try await approval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
+            try await decideApproval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
         }
     }
 
     /// Gives one confirmation, which allows one execution of exactly these drafts in these versions, and of no draft
     /// alone.
     func confirmImport(_ caller: Caller, _ call: Call<ImportPath, ImportSelection>) async throws -> DraftConfirmation {
-        let token = AITokens(random: services.random).make()
-        let key = key(call.body.digest(of: token), of: caller)
+        let token = AITokens(random: services.random).makeToken()
+        let key = makeKey(call.body.digest(of: token), of: caller)
         return try await takeAll(.confirm, caller, call.parameters.importID, call.body) { _ in
             DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
         } decide: { draft, member, queries in
-            try await confirmation(of: draft, key, by: member, caller, queries)
+            try await decideConfirmation(of: draft, key, by: member, caller, queries)
         }
     }
 
@@ -89,7 +89,7 @@ extension Drafts {
             drafts.response(at: caller.now)
         } decide: { draft, member, queries in
             let digest = selection.digest(of: try Self.requireConfirmation(call.body.confirmation))
-            return try await execution(of: draft, digest, by: member, caller, queries)
+            return try await decideExecution(of: draft, digest, by: member, caller, queries)
         }
     }
 
@@ -97,7 +97,7 @@ extension Drafts {
     /// - Throws: 404 for an import, or a draft of it, that the caller does not see; 403 for a request from voice or a
     ///   shortcut; 409 if the step is not the next one of a draft. Nothing is changed then.
     private func takeAll<Answer: WireContent>(
-        _ step: DraftStep, _ caller: Caller, _ batch: ImportID, _ selection: ImportSelection,
+        _ step: DraftStep, _ caller: Caller, _ importID: ImportID, _ selection: ImportSelection,
         answer: (ImportedDrafts) -> Answer,
         decide: (StoredDraft, Member, any Queries) async throws -> Decision<DraftResponse>
     ) async throws -> Answer {
@@ -105,19 +105,19 @@ extension Drafts {
         let family = member.familyID
         return try await services.ledger.writeAll(caller, in: family) { queries, perform in
             var member = try await services.access.member(caller, of: family, queries)
-            var drafts = try await drafts(of: batch, for: member, queries)
+            var drafts = try await drafts(of: importID, for: member, queries)
             if selection.source.mayOnlyCreate { return Self.voiceDenial(of: member) }
-            let due = try drafts.versions(in: selection).filter { draft, version in
+            let dueDrafts = try drafts.versions(in: selection).filter { draft, version in
                 try !Self.isDone(step, draft.response.progress, version, at: caller.now)
             }.map(\.draft)
-            for (number, draft) in due.enumerated() {
+            for (index, draft) in dueDrafts.enumerated() {
                 // The member is read again after each act, because the basis of the next act includes the previous one.
-                if number > 0 { member = try await services.access.member(caller, of: family, queries) }
+                if index > 0 { member = try await services.access.member(caller, of: family, queries) }
                 let decision = try await decide(draft, member, queries)
                 switch decision {
                 case .perform(let act, let taken):
                     drafts.replace(taken)
-                    if number == due.count - 1 { return .perform(act, answer(drafts)) }
+                    if index == dueDrafts.count - 1 { return .perform(act, answer(drafts)) }
                     try await perform(act)
                 case .answer(let taken): drafts.replace(taken)
                 case .refuse, .refuseAgain: return decision.map { _ in answer(drafts) }

@@ -17,8 +17,8 @@ extension Drafts {
         /// Whether the rules did not understand some of the words.
         var isMisread = false
         /// The statements that consume confirmations.
-        var tokens: [SQL] = []
-        /// The permit to read the words; nil if there were none.
+        var tokenStatements: [SQL] = []
+        /// The permit to read the words; nil for a draft whose body the client sent.
         var permit: ExecutionPermit?
         /// The router's decision, with what the author has confirmed.
         var route = DecidedRoute()
@@ -50,10 +50,10 @@ extension Drafts {
         let reply: ModelReply
     }
 
-    /// Asks a model to read the words, if they may be sent to it. It records nothing: the act checks every
-    /// refusal again.
+    /// Asks a model to read the words, if they may be sent to one. Nothing is recorded here, because the act checks
+    /// every refusal again.
     func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
-        let (database, text) = (services.database, try Self.text(of: order))
+        let (database, text) = (services.database, try Self.requiredText(of: order))
         guard let models = mediator.models else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
         let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).onlyRow()
@@ -61,7 +61,7 @@ extension Drafts {
         try await requireVisible(order, to: member, caller, database)
         let settings = try AISettings(permission)
         guard order.options.asksForModel(in: settings.mode) else { return nil }
-        let attempt = attempt(order, member, settings, caller, since: started)
+        let attempt = makeAttempt(order, member, settings, caller, since: started)
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }
@@ -84,10 +84,10 @@ extension Drafts {
         let permit: ExecutionPermit
         switch try await mediator.permit(attempt, queries) {
         case .success(let granted): permit = granted
-        case .failure(let refusal): return .failure(Refusal(refusal, asked: reply?.asked))
+        case .failure(let refusal): return .failure(Refusal(refusal, asked: reply?.askedModel))
         }
         var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decidedRoute)
-        reading.author.asked = reply?.asked
+        reading.author.asked = reply?.askedModel
         guard let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
             reading.author.fallback = permit.fallback
@@ -95,24 +95,24 @@ extension Drafts {
         }
         let tokens = AITokens(random: services.random)
         switch try await attempt.checkTokens(permit, tokens, confirmedPrompt: reply?.confirmedPrompt, queries) {
-        case .valid(let statements): reading.tokens = statements
+        case .valid(let statements): reading.tokenStatements = statements
         case .refused(let refusal, let confirmation):
-            return .failure(Refusal(refusal, confirmation, asked: reply?.asked))
+            return .failure(Refusal(refusal, confirmation, asked: reply?.askedModel))
         }
         reading.route = permit.confirmedRoute
         let facts = try await intentFacts(of: member, attempt.caller, queries)
-        let read = Self.nag(in: reply, of: model, IntentReading(try Self.text(of: order), facts))
-        switch read {
+        let modelReading = Self.nag(in: reply, of: model, IntentReading(try Self.requiredText(of: order), facts))
+        switch modelReading {
         case .success(let nag):
             reading.nag = nag
-            reading.author = Authorship(model.provider, model: model.name, asked: reply?.asked)
+            reading.author = Authorship(model.provider, model: model.name, asked: reply?.askedModel)
         case .failure(let problem) where permit.letsRulesAnswer:
             reading.author.fallback = problem.fallback
         case .failure(let problem):
             let refusal = ExecutionRefusal(
                 .modelHasNotRead(problem.code), permit,
                 failed: model, retryAfter: problem.secondsToWait)
-            return .failure(Refusal(refusal, asked: reply?.asked))
+            return .failure(Refusal(refusal, asked: reply?.askedModel))
         }
         return .success(reading)
     }
@@ -137,7 +137,7 @@ extension Drafts {
         }
         return reply.result.flatMap { result -> Result<DraftedNag, ModelProblem> in
             do throws(OutputCheck.Refusal) {
-                return .success(try reading.nag(result.structured ?? [:]))
+                return .success(try reading.draftedNag(from: result.structuredFields ?? [:]))
             } catch {
                 return .failure(.refused(error))
             }
@@ -149,7 +149,7 @@ extension Drafts {
     // MARK: Permission
 
     /// Returns the attempt for which constraints, preferences and confirmations are checked.
-    func attempt(
+    func makeAttempt(
         _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
     ) -> ExecutionAttempt {
         let question = Question(
@@ -158,7 +158,7 @@ extension Drafts {
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
             options: order.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
-            nag: order.nagID, words: mediator.questionWords(question.content), started: started)
+            nag: order.nagID, words: mediator.questionWords(question.content), startedAt: started)
     }
 
     // MARK: Records

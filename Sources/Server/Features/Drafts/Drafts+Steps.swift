@@ -7,7 +7,7 @@ import SQL
 extension Drafts {
     /// Edits a draft, for everybody who sees it. That voids the approval and the confirmation.
     func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
-        try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
+        try await takeStep(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
             if let tags = caller.context.ifMatch, !IfMatch.matches(edited.etag, in: tags) {
                 throw APIError.draftHasChanged
@@ -50,14 +50,14 @@ extension Drafts {
     /// Approves a draft, for somebody who may do what the draft does, and who acknowledges all of its side effects.
     func approve(_ caller: Caller, _ call: Call<DraftPath, DraftApproval>) async throws -> DraftResponse {
         let version = call.body.draft
-        return try await step(.approve, caller, call.parameters.draftID, version.version, version.source) {
+        return try await takeStep(.approve, caller, call.parameters.draftID, version.version, version.source) {
             member, draft, queries in
-            try await approval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
+            try await decideApproval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
         }
     }
 
     /// Decides about the approval of a draft.
-    func approval(
+    func decideApproval(
         of draft: StoredDraft, acknowledging effects: [DraftSideEffect], by member: Member, _ caller: Caller,
         _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
@@ -75,22 +75,22 @@ extension Drafts {
 
     /// Gives a confirmation to a person who may do what the draft does. That voids an earlier confirmation.
     func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
-        let token = AITokens(random: services.random).make()
-        let key = key(AITokens.digest(token), of: caller)
+        let token = AITokens(random: services.random).makeToken()
+        let key = makeKey(AITokens.digest(token), of: caller)
         return try await write(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, _, queries in
-            try await confirmation(of: draft, key, by: member, caller, queries).map { _ in
+            try await decideConfirmation(of: draft, key, by: member, caller, queries).map { _ in
                 DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
             }
         }
     }
 
-    func key(_ digest: [UInt8], of caller: Caller) -> DraftKey {
+    func makeKey(_ digest: [UInt8], of caller: Caller) -> DraftKey {
         DraftKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
     }
 
     /// Decides about the confirmation of a draft.
-    func confirmation(
+    func decideConfirmation(
         of draft: StoredDraft, _ key: DraftKey, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
         if let refusal = try await refusal(draft.response, by: member, caller, queries) { return refusal }
@@ -105,10 +105,10 @@ extension Drafts {
     /// response.
     func execute(_ caller: Caller, _ call: Call<DraftPath, DraftExecution>) async throws -> DraftResponse {
         let version = call.body.draft
-        return try await step(.execute, caller, call.parameters.draftID, version.version, version.source) {
+        return try await takeStep(.execute, caller, call.parameters.draftID, version.version, version.source) {
             member, draft, queries in
             let digest = AITokens.digest(try Self.requireConfirmation(call.body.confirmation))
-            return try await execution(of: draft, digest, by: member, caller, queries)
+            return try await decideExecution(of: draft, digest, by: member, caller, queries)
         }
     }
 
@@ -121,7 +121,7 @@ extension Drafts {
 
     /// Decides about the execution of a draft.
     /// - Parameter digest: the digest of the confirmation.
-    func execution(
+    func decideExecution(
         of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
         guard let key = draft.key, key.allowsUse(of: digest, by: member.userID, at: caller.now) else {
@@ -160,7 +160,7 @@ extension Drafts {
 
     /// Rejects a draft, for everybody who sees it.
     func reject(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftResponse {
-        try await step(.reject, caller, call.parameters.draftID, call.body.version, call.body.source) {
+        try await takeStep(.reject, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, queries in
             var rejected = draft.response
             rejected.progress.state = .rejected
@@ -176,7 +176,7 @@ extension Drafts {
     // MARK: Parts of all steps
 
     /// Takes a step whose answer is the draft. If the step was taken before, the answer is the draft as it is.
-    private func step(
+    private func takeStep(
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, any Queries) async throws -> Decision<DraftResponse>
     ) async throws -> DraftResponse {

@@ -82,18 +82,18 @@ final class Drafts {
                     guard let asked, case .refuse(let act, let refusal) = decision, act.kind.isDenial else {
                         return decision
                     }
-                    return asked.attempt.refuse(refusal, asked: asked.reply)
+                    return asked.attempt.refuse(refusal, after: asked.reply)
                 } catch let error as APIError {
                     guard let asked else { throw error }
-                    return asked.attempt.refuse(error, asked: asked.reply)
+                    return asked.attempt.refuse(error, after: asked.reply)
                 }
             }
         }
-        // The author's mode alone may have a model read the words.
+        // The author's mode alone can cause a model to read the words.
         guard order.options.asksForModel || order.text != nil && order.body == nil else { return try await write(nil) }
         if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let asked = try await ask(order, caller, since: started)
-        guard let asked, asked.reply.asked != nil else { return try await write(asked) }
+        guard let asked, asked.reply.askedModel != nil else { return try await write(asked) }
         // If a model was asked, that is recorded even after the client has disconnected.
         return try await services.database.poller.runToCompletion { try await write(asked) }
     }
@@ -106,7 +106,7 @@ final class Drafts {
         let member = try await services.access.member(caller, of: family, queries)
         let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
         try Requester.requireAIAllowed(permission)
-        let attempt = attempt(order, member, try AISettings(permission), caller, since: started)
+        let attempt = makeAttempt(order, member, try AISettings(permission), caller, since: started)
         try await requireVisible(order, to: member, caller, queries)
         var reading = Reading()
         if order.body == nil {
@@ -116,14 +116,14 @@ final class Drafts {
             }
         }
         let content: DraftContent
-        switch try await body(order, reading.nag, member, caller, queries) {
+        switch try await decideContent(order, reading.nag, member, caller, queries) {
         case .answer(let created), .perform(_, let created): content = created
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
         }
-        if !content.misread.isEmpty {
+        if !content.misreadPhrases.isEmpty {
             reading.isMisread = true
-            reading.warnings.append(Self.warning(of: content.misread))
+            reading.warnings.append(Self.warning(of: content.misreadPhrases))
         }
         attempt.recordStage(.executed)
         var draft = DraftResponse(
@@ -136,7 +136,7 @@ final class Drafts {
         draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
         let execution = Self.executionRecord(attempt, reading, order)
-        let statements = [DraftStatements.insert(draft)] + reading.tokens + execution.statements
+        let statements = [DraftStatements.insert(draft)] + reading.tokenStatements + execution.statements
         var act = try await act(.draftCreated, draft, by: member, statements, at: now, queries)
         act.details = execution.details
         act.details.merge(draft.auditDetails)

@@ -17,7 +17,7 @@ package struct PushBackDrafting {
     ) async throws {
         guard let response = evaluation.answer.response as? PushBackResponse, response.shouldPushBack,
             let message = response.message, DraftLimit.messageLengths.contains(message.unicodeScalars.count),
-            let nag = attempt.nag, attempt.ledger == attempt.requester.settings.home
+            let nag = attempt.nag, attempt.ledger == attempt.requester.settings.homeFamily
         else { return }
         let (event, author, report) = (evaluation.event, evaluation.author, evaluation.report)
         let (caller, now) = (attempt.caller, attempt.caller.now)

@@ -12,7 +12,7 @@ struct AITokens {
     let random: any Randomness
 
     /// Returns a new token.
-    func make() -> Secret { Secret(base64URL(random.bytes(32))) }
+    func makeToken() -> Secret { Secret(base64URL(random.bytes(32))) }
 
     static func digest(_ token: Secret) -> [UInt8] { sha256(Array(token.wireText.utf8)) }
 }

@@ -6,7 +6,7 @@ import SQL
 
 /// The records of an attempt: its report, its row of the history, and its part of an audit entry.
 extension ExecutionAttempt {
-    /// Returns the report of a question that was answered.
+    /// Returns the report of a question that an AI operation has answered.
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
             permit, permit.confirmedRoute, confidence: author.confidence(record.confidence),
@@ -30,10 +30,10 @@ extension ExecutionAttempt {
     }
 
     private func report(
-        _ end: ExecutionStage, _ decidedRoute: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
+        _ finalStage: ExecutionStage, _ decidedRoute: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
         confidence: Double? = nil, sideEffects: [String] = []
     ) -> ExecutionReport {
-        recordStage(end)
+        recordStage(finalStage)
         return ExecutionReport(
             id: id, provider: author.provider.rawValue, model: author.model, asked: author.asked,
             route: decidedRoute.route, rule: decidedRoute.rule, claimedRule: options.rule,
@@ -48,8 +48,8 @@ extension ExecutionAttempt {
 
     /// Returns the record for the history; nil for a person without a family, whose questions only the audit log
     /// records.
-    func record(_ report: ExecutionReport, _ code: String?) -> ExecutionRecord? {
-        guard let home = requester.settings.home else { return nil }
+    func historyRecord(_ report: ExecutionReport, _ code: String?) -> ExecutionRecord? {
+        guard let home = requester.settings.homeFamily else { return nil }
         return ExecutionRecord(
             id: id, familyID: home, userID: caller.userID, traceID: caller.context.trace,
             questionID: options.questionID, operation: question.operation, nagID: nag, errorCode: code,
@@ -59,10 +59,10 @@ extension ExecutionAttempt {
     /// Returns the statement that adds the attempt to the history; nil for a person without a family.
     /// - Parameter code: the code of the refusal; nil for an answer.
     func insertion(_ report: ExecutionReport, _ code: String?) -> SQL? {
-        // A question that was refused because its ID was used before is stored without its digest, so the ID stays with
-        // the first.
+        // A question that was refused because its ID was used before is stored without its digest. So the digest that
+        // is stored under the ID stays that of the first question.
         let question = code == ExecutionCode.questionReused.rawValue ? nil : questionDigest
-        return record(report, code).map {
+        return historyRecord(report, code).map {
             ExecutionStatements.insert($0, session: options.sessionID.map(AITokens.digest), question, in: ledger)
         }
     }
@@ -79,9 +79,9 @@ extension ExecutionAttempt {
 
     /// Refuses a question for a reason that arose while a model was asked. The records name the model, but contain
     /// nothing of its reply.
-    func refuse<Answer>(_ error: APIError, asked reply: ModelReply) -> Decision<Answer> {
+    func refuse<Answer>(_ error: APIError, after reply: ModelReply) -> Decision<Answer> {
         let report = report(
-            .failed, reply.decidedRoute, .nothing, by: Authorship(asked: reply.asked))
+            .failed, reply.decidedRoute, .nothing, by: Authorship(asked: reply.askedModel))
         return refuse(report, error.code.rawValue, basis: .nothing, error)
     }
 
@@ -93,8 +93,8 @@ extension ExecutionAttempt {
         if let request {
             statements.append(
                 ExecutionStatements.insertConfirmation(
-                    request, record(report, refusal.code.rawValue), of: caller.userID,
-                    in: requester.settings.home ?? ledger, until: caller.now + AITokens.confirmationLifetime))
+                    request, historyRecord(report, refusal.code.rawValue), of: caller.userID,
+                    in: requester.settings.homeFamily ?? ledger, until: caller.now + AITokens.confirmationLifetime))
         }
         return refuse(
             report, refusal.code.rawValue, basis: .rightsUnchanged(since: requester.seq),

@@ -18,13 +18,13 @@ final class ExecutionAttempt {
     let subject: Pseudonym?
     let nag: NagID?
     let words: QuestionWords
-    private let started: MonotonicTime
+    private let startedAt: MonotonicTime
     /// The stages that the question has reached so far. Creating the report adds the last one.
     private(set) var stages: [StageTime]
 
     init(
         id: ExecutionID, caller: Caller, question: Question, options: ExecutionOptions, ledger: FamilyID,
-        requester: Requester, subject: Pseudonym?, nag: NagID?, words: QuestionWords, started: MonotonicTime
+        requester: Requester, subject: Pseudonym?, nag: NagID?, words: QuestionWords, startedAt: MonotonicTime
     ) {
         self.id = id
         self.caller = caller
@@ -35,7 +35,7 @@ final class ExecutionAttempt {
         self.subject = subject
         self.nag = nag
         self.words = words
-        self.started = started
+        self.startedAt = startedAt
         stages = []
         stages.reserveCapacity(4)
         stages.append(StageTime(.created, at: caller.now))
@@ -59,7 +59,7 @@ final class ExecutionAttempt {
     }
 
     /// The microseconds since the question arrived.
-    var elapsedMicroseconds: Int { MonotonicTime.now().nanoseconds(since: started) / 1_000 }
+    var elapsedMicroseconds: Int { MonotonicTime.now().nanoseconds(since: startedAt) / 1_000 }
 
     /// Records the time at which the question first reached a stage.
     func recordStage(_ stage: ExecutionStage) {
@@ -68,7 +68,7 @@ final class ExecutionAttempt {
         stages.append(StageTime(stage, at: caller.now + elapsed))
     }
 
-    /// Replaces the stages by those that the question had reached when the model replied; nothing without a reply.
+    /// Replaces the stages by those that the question had reached when the model replied. Does nothing without a reply.
     func adoptStages(of reply: ModelReply?) {
         if let reply { stages = reply.stages }
     }
@@ -96,8 +96,8 @@ final class ExecutionAttempt {
     /// Whether there is an AI session to check or something to confirm.
     func needsTokens(for permit: ExecutionPermit) -> Bool { options.sessionID != nil || permit.prompt != nil }
 
-    /// Checks the AI session and the confirmation. An act that uses them MUST require that nothing has changed since
-    /// its facts were read.
+    /// Checks the AI session and the confirmation. An act with the returned statements MUST require that nothing has
+    /// changed since the act's facts were read.
     /// - Parameter confirmedPrompt: the prompt for which the question's confirmation was consumed before; nil for none.
     func checkTokens(
         _ permit: ExecutionPermit, _ tokens: AITokens, confirmedPrompt: String?, _ queries: any Queries
@@ -114,20 +114,20 @@ final class ExecutionAttempt {
             statements.append(ExecutionStatements.markUsed(session: digest, at: caller.now))
         }
         if let prompt = permit.prompt, prompt != confirmedPrompt {
-            let request = requestDigest(prompt)
+            let requestDigest = self.requestDigest(prompt)
             guard let token = options.confirmation else {
                 let code: ExecutionCode =
                     permit.policy.confirmation == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
                 return .refused(
                     ExecutionRefusal(ExecutionReason(code, prompt), permit),
                     ConfirmationRequest(
-                        token: tokens.make(), requestDigest: request,
+                        token: tokens.makeToken(), requestDigest: requestDigest,
                         isForConstraint: permit.policy.confirmation != nil,
                         isForFallback: permit.needsFallbackConfirmation))
             }
             let digest = AITokens.digest(token)
             let rows = try await queries.query(
-                ExecutionStatements.confirmation(digest, request, of: caller.userID, at: caller.now))
+                ExecutionStatements.confirmation(digest, requestDigest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
                     ExecutionRefusal(.confirmationIsInvalid, permit), nil)
@@ -151,12 +151,12 @@ final class ExecutionAttempt {
     /// Returns the digest that a confirmation is bound to. It covers the question, the options for its answer, and the
     /// prompt that the person confirms.
     private func requestDigest(_ prompt: String) -> [UInt8] {
-        let settings = settings + [options.sessionID?.wireText ?? ""]
+        let settings = questionSettings + [options.sessionID?.wireText ?? ""]
         return sha256(Array(settings.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
     }
 
-    /// What the question is about, and the options for its answer.
-    private var settings: [String] {
+    /// The subject of the question and the options for its answer.
+    private var questionSettings: [String] {
         [
             question.operation.rawValue, ledger.description, nag?.description ?? "", subject?.description ?? "",
             question.privacyLevel.rawValue, question.intent?.rawValue ?? "", options.taskType?.rawValue ?? "",
@@ -166,13 +166,15 @@ final class ExecutionAttempt {
 
     /// The keyed digest of the question and its settings; nil if the client gave the question no ID.
     var questionDigest: [UInt8]? {
-        options.questionID.map { _ in words.digest(Array(settings.joined(separator: "\n").utf8) + [0]) }
+        options.questionID.map { _ in
+            words.digest(withSettings: Array(questionSettings.joined(separator: "\n").utf8) + [0])
+        }
     }
 
     /// Returns a refusal if the history has another question with the same ID; nil otherwise. An act that depends on
     /// the result MUST require that nothing has changed since its facts were read.
     func refusalOfReuse(_ queries: any Queries) async throws -> ExecutionRefusal? {
-        guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.home else {
+        guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.homeFamily else {
             return nil
         }
         let first = try await queries.query(ExecutionStatements.question(id, of: caller.userID, in: home)).first

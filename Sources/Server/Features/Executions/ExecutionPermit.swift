@@ -23,8 +23,8 @@ struct ExecutionPermit {
     let fallback: FallbackReason?
     /// Whether the rules may take the place of a model that fails.
     let letsRulesAnswer: Bool
-    /// Whether the device failed to answer, and the person must confirm that the question is sent to the server: it has
-    /// words of theirs, or asks for a third party's model.
+    /// Whether the person must confirm that a question that the device failed to answer is sent to the server. They
+    /// must if the question has words of theirs, or asks for a third party's model.
     let needsFallbackConfirmation: Bool
     /// The notices for the person about the models that they have chosen.
     let notices: [String]
@@ -97,7 +97,8 @@ struct ExecutionPermit {
                 throw refusal(.questionStaysOnDevice, policy.applied.last)
             }
         }
-        if let claimed = options.rule, !claimed.isPlausible(of: question, options.privacyLevel, settings, policy, trace)
+        if let claimed = options.rule,
+            !claimed.isPlausible(for: question, options.privacyLevel, settings, policy, trace)
         {
             throw refusal(.ruleIsImplausible(claimed))
         }
@@ -120,7 +121,8 @@ struct ExecutionPermit {
         }
     }
 
-    /// Returns the model to ask, or the reason for which there is none, with a notice for the person.
+    /// Returns the model to ask, or the reason for which there is none, with a notice for the person. All three are nil
+    /// for a task that needs no model.
     private static func model(
         of taskType: TaskType, _ name: String?, _ mode: AIMode, _ models: ReachableModels
     ) -> (ChosenModel?, FallbackReason?, notice: String?) {
@@ -133,7 +135,7 @@ struct ExecutionPermit {
             return (.gateway(gateway), nil, nil)
         case .cloudModel where mode == .auto || mode == .byoOnly:
             switch models.key(for: name) {
-            case .success(let key): return (.own(key), nil, nil)
+            case .success(let key): return (.ownKey(key), nil, nil)
             case .failure(let problem): return (nil, .unavailable, problem.message)
             }
         case .localModel, .cloudModel: return (nil, .mode, nil)
@@ -155,8 +157,8 @@ extension ExecutionOptions {
     }
 }
 
-/// The router's decision: the route, the rule that led to it, and the person's confirmations. Rule and route are nil
-/// before the router has decided.
+/// The router's decision: the route, the rule that led to it, and the person's confirmations. The rule is nil before
+/// the router has decided; the route is also nil if the router refused the question.
 struct DecidedRoute: Hashable {
     var rule: RoutingRule?
     var route: RoutingDecision.Route?
@@ -172,7 +174,7 @@ extension RoutingRule {
     ///   - level: the privacy level that the client names; nil if it names none.
     ///   - policy: the constraints' result on the server.
     fileprivate func isPlausible(
-        of question: Question, _ level: PrivacyLevel?, _ settings: AISettings, _ policy: PolicyResult, _ trace: TraceID
+        for question: Question, _ level: PrivacyLevel?, _ settings: AISettings, _ policy: PolicyResult, _ trace: TraceID
     ) -> Bool {
         switch self {
         case .policyBlock, .networkUnavailable, .privacyLocal, .policyForceLocal, .autoLocal: return false
@@ -196,7 +198,7 @@ struct ExecutionRefusal: Error {
     /// The message for the person.
     let message: String
     let policy: PolicyResult
-    /// The router's decision; incomplete if the question was refused before it was routed.
+    /// The router's decision; without a rule if the question was refused before it was routed.
     let decidedRoute: DecidedRoute
     let constraint: ConstraintID?
     /// The model that failed; the rules if no model was asked.

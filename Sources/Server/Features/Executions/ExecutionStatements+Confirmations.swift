@@ -30,20 +30,21 @@ extension ExecutionStatements {
 
     /// Returns a row while the confirmation can be used for a request. An act that uses the confirmation MUST require
     /// that nothing has changed since this was read.
-    static func confirmation(_ digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func confirmation(_ digest: [UInt8], _ requestDigest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.family_id FROM ai_confirmations c
         WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
-            AND c.request_digest = \(request)
+            AND c.request_digest = \(requestDigest)
         """
     }
 
-    /// Consumes a confirmation in a statement of its own. It returns a row if the confirmation could be used.
-    static func consumeNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL
-    {
+    /// Consumes a confirmation in a statement of its own, which returns a row if the confirmation could be used.
+    static func consumeNow(
+        confirmation digest: [UInt8], _ requestDigest: [UInt8], of user: UserID, at now: Timestamp
+    ) -> SQL {
         """
         UPDATE ai_confirmations c SET used_at = \(now)
-        WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
+        WHERE c.digest = \(digest) AND c.request_digest = \(requestDigest) AND c.user_id = \(user) AND c.used_at IS NULL
             AND c.expires_at >= \(now)
         RETURNING c.family_id
         """

@@ -19,7 +19,7 @@ extension ExecutionStatements {
     }
 
     /// An expression: the number of days for which a person's executions are stored. It is their preference
-    /// `ai_log_retention_days` within its bounds, or the standard.
+    /// `ai_log_retention_days` within its bounds, or the default.
     private static let retentionDays: SQL = {
         let bounds = Preferences.aiLogRetentionDaysRange
         return """

@@ -16,11 +16,11 @@ extension ExecutionStatements {
 
     /// Part of an act: stores a turn.
     static func addTurn(
-        _ sealed: [UInt8], _ master: [UInt8], of execution: ExecutionID, to digest: [UInt8], at now: Timestamp
+        _ sealed: [UInt8], _ masterID: [UInt8], of execution: ExecutionID, to digest: [UInt8], at now: Timestamp
     ) -> SQL {
         """
         INSERT INTO ai_session_turns (digest, family_id, created_at, id, master, sealed)
-        SELECT s.digest, s.family_id, \(now), \(execution), \(master), \(sealed)
+        SELECT s.digest, s.family_id, \(now), \(execution), \(masterID), \(sealed)
         FROM ai_sessions s CROSS JOIN ledger_stamp WHERE s.digest = \(digest)
         """
     }

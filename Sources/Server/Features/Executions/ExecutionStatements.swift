@@ -7,6 +7,7 @@ import SQL
 enum ExecutionStatements {
     /// Returns the statement that inserts an execution, as part of an act with the same time and trace.
     /// - Parameters:
+    ///   - session: the digest of the AI session's token; nil for a question outside AI sessions.
     ///   - question: the keyed digest of the question and its settings; nil if the client gave the question no ID.
     ///   - ledger: the act's ledger: a connection's for a question about the connection's nag.
     static func insert(
@@ -30,7 +31,7 @@ enum ExecutionStatements {
                                        session_digest, nag_id, operation, route, error_code, report, evaluated)
             SELECT \(family), \(record.userID), now, \(record.id), \(trace), \(rare: record.questionID), \(rare: question),
                    \(rare: session), \(rare: record.nagID), \(record.operation.rawValue), \(record.execution.route?.rawValue),
-                   \(rare: record.errorCode), \(report.text)::json, \(rare: report.evaluated)
+                   \(rare: record.errorCode), \(report.jsonText)::json, \(rare: report.evaluated)
             FROM ledger_stamp
             """
     }
@@ -57,10 +58,10 @@ enum ExecutionStatements {
     /// matching or not, with `is_last`: there may be older ones.
     /// - Parameter user: the person whose executions are read; nil for all members.
     static func scan(
-        _ filter: ExecutionFilter, of user: UserID?, below position: ExecutionPosition?, depth: Int, limit: Int
+        _ filter: ExecutionFilter, of user: UserID?, before position: ExecutionPosition?, depth: Int, limit: Int
     ) -> SQL {
         let person: SQL = user.map { "AND m.user_id = \($0)" } ?? ""
-        let below: SQL = position.map { "AND (e.created_at, e.id) < (\($0.at), \($0.id))" } ?? ""
+        let before: SQL = position.map { "AND (e.created_at, e.id) < (\($0.createdAt), \($0.id))" } ?? ""
         let since: SQL = filter.since.map { "AND e.created_at >= \($0)" } ?? ""
         let until: SQL = filter.until.map { "AND e.created_at < \($0)" } ?? ""
         return """
@@ -71,7 +72,7 @@ enum ExecutionStatements {
                     SELECT m.family_id, m.user_id, newest.*
                     FROM memberships m CROSS JOIN LATERAL (
                         SELECT e.created_at, e.id, \(condition(filter)) AS matches FROM ai_executions e
-                        WHERE e.family_id = m.family_id AND e.user_id = m.user_id \(below) \(since) \(until)
+                        WHERE e.family_id = m.family_id AND e.user_id = m.user_id \(before) \(since) \(until)
                         ORDER BY e.created_at DESC, e.id DESC LIMIT \(depth)
                     ) newest
                     WHERE m.family_id = \(filter.familyID) \(person)
@@ -120,19 +121,19 @@ enum ExecutionStatements {
 
     /// Counts the person's executions before a moment, up to `limit`.
     static func count(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
-        "SELECT count(*) AS count FROM (\(oldest(of: user, in: family, before: moment, limit: limit))) x"
+        "SELECT count(*) AS count FROM (\(oldestExecutions(of: user, in: family, before: moment, limit: limit))) x"
     }
 
     /// Part of an act: deletes the oldest `limit` executions before a moment.
     static func delete(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
         """
         DELETE FROM ai_executions WHERE (family_id, user_id, created_at, id) IN (
-            \(oldest(of: user, in: family, before: moment, limit: limit)))
+            \(oldestExecutions(of: user, in: family, before: moment, limit: limit)))
             AND EXISTS (SELECT FROM ledger_stamp)
         """
     }
 
-    private static func oldest(
+    private static func oldestExecutions(
         of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int
     ) -> SQL {
         """

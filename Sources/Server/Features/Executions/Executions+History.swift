@@ -10,11 +10,11 @@ import SQL
 
 /// A position in the history. The next page has the executions before it.
 struct ExecutionPosition: Hashable {
-    let at: Timestamp
+    let createdAt: Timestamp
     let id: ExecutionID
 
-    init(at: Timestamp, id: ExecutionID) {
-        self.at = at
+    init(createdAt: Timestamp, id: ExecutionID) {
+        self.createdAt = createdAt
         self.id = id
     }
 
@@ -24,13 +24,13 @@ struct ExecutionPosition: Hashable {
         guard let cursor else { return nil }
         guard let bytes = bytes(base64URL: cursor[...]), bytes.count == 24 else { throw APIError.cursorIsUnknown }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-        at = Timestamp(microseconds: Int64(bitPattern: word(0)))
+        createdAt = Timestamp(microseconds: Int64(bitPattern: word(0)))
         id = ExecutionID(high: word(1), low: word(2))
-        guard (Timestamp.epoch...Timestamp.lastSecond).contains(at) else { throw APIError.cursorIsUnknown }
+        guard (Timestamp.epoch...Timestamp.lastSecond).contains(createdAt) else { throw APIError.cursorIsUnknown }
     }
 
     var cursor: String {
-        base64URL((0..<8).map { UInt8(truncatingIfNeeded: at.microseconds >> Int64(56 - 8 * $0)) } + id.bytes)
+        base64URL((0..<8).map { UInt8(truncatingIfNeeded: createdAt.microseconds >> Int64(56 - 8 * $0)) } + id.bytes)
     }
 }
 
@@ -46,7 +46,7 @@ extension Executions {
         let query = call.parameters
         let person = try await permittedUser(query.filter.userID, in: query.filter.familyID, caller)
         let (items, next) = try await page(
-            query.filter, of: person, below: ExecutionPosition(cursor: query.cursor), limit: query.limit)
+            query.filter, of: person, before: ExecutionPosition(cursor: query.cursor), limit: query.limit)
         return ExecutionPage(items: items.map { $0.redacted(for: caller.userID) }, nextCursor: next?.cursor)
     }
 
@@ -66,19 +66,19 @@ extension Executions {
     /// checked before each page.
     func export(_ caller: Caller, _ call: Call<ExecutionFilter, NoBody>) async throws -> Response {
         let filter = call.parameters
-        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         let person = try await permittedUser(filter.userID, in: filter.familyID, caller)
-        let work = LoopBound(value: self)
+        let loopBoundSelf = LoopBound(value: self)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
-                defer { withExtendedLifetime(export) {} }
-                let executions = work.value
+                defer { withExtendedLifetime(runningExport) {} }
+                let executions = loopBoundSelf.value
                 var position: ExecutionPosition?
                 repeat {
                     let now = executions.services.clock.now()
-                    _ = try await executions.permittedUser(filter.userID, in: filter.familyID, caller.at(now))
-                    let (items, next) = try await executions.page(filter, of: person, below: position, limit: 200)
+                    _ = try await executions.permittedUser(filter.userID, in: filter.familyID, caller.copy(at: now))
+                    let (items, next) = try await executions.page(filter, of: person, before: position, limit: 200)
                     var lines: [UInt8] = []
                     for item in items { lines += item.redacted(for: caller.userID).jsonBytes + [UInt8(ascii: "\n")] }
                     if !lines.isEmpty { try await body.write(lines) }
@@ -87,9 +87,9 @@ extension Executions {
             })
     }
 
-    /// Returns the person whose executions are to be read; nil for all members. Without a requested person, that is the
-    /// caller, or all members for a guardian.
-    /// - Throws: 403 if the role matrix does not allow it.
+    /// Returns the person whose executions are to be read; nil for all members. If the request names nobody, a guardian
+    /// reads those of all members, and other callers read their own.
+    /// - Throws: 403 if the role matrix does not allow the caller to read the requested person's executions.
     private func permittedUser(_ user: UserID?, in family: FamilyID, _ caller: Caller) async throws -> UserID? {
         let member = try await services.access.member(caller, of: family, services.database)
         let denial = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role))
@@ -99,20 +99,20 @@ extension Executions {
     }
 
     private func page(
-        _ filter: ExecutionFilter, of user: UserID?, below position: ExecutionPosition?, limit: Int
+        _ filter: ExecutionFilter, of user: UserID?, before position: ExecutionPosition?, limit: Int
     ) async throws -> (items: [ExecutionRecord], next: ExecutionPosition?) {
         let depth = ExecutionStatements.isSelective(filter) ? Self.scanDepth : limit + 1
         let rows = try await services.database.query(
-            ExecutionStatements.scan(filter, of: user, below: position, depth: depth, limit: limit))
+            ExecutionStatements.scan(filter, of: user, before: position, depth: depth, limit: limit))
         var items: [ExecutionRecord] = []
         for index in 0..<rows.count {
             let row = rows[index]
             if items.count == limit {
-                return (items, items.last.map { ExecutionPosition(at: $0.createdAt, id: $0.id) })
+                return (items, items.last.map { ExecutionPosition(createdAt: $0.createdAt, id: $0.id) })
             }
             if try row["matches"] { items.append(try ExecutionRecord(row)) }
             if try row["is_last"] {
-                return (items, ExecutionPosition(at: try row["created_at"], id: try row["id"]))
+                return (items, ExecutionPosition(createdAt: try row["created_at"], id: try row["id"]))
             }
         }
         return (items, nil)

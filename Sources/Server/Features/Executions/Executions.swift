@@ -51,7 +51,7 @@ final class Executions {
     // MARK: AI sessions
 
     func beginSession(_ caller: Caller, _ call: Call<NoParameters, AISessionCreate>) async throws -> AISession {
-        let token = AITokens(random: services.random).make()
+        let token = AITokens(random: services.random).makeToken()
         let family = call.body.familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)

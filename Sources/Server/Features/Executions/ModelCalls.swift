@@ -9,19 +9,20 @@ import Postgres
 final class ModelCalls {
     private let services: Services
     private let prompts: PromptBook
-    private let calls: KeyedLimiter<UserID>
+    private let callLimiter: KeyedLimiter<UserID>
 
     init(_ services: Services, prompts: PromptBook) {
         self.services = services
         self.prompts = prompts
-        calls = KeyedLimiter(services.database.poller, sharing: services.models.shared.questions)
+        callLimiter = KeyedLimiter(services.database.poller, sharing: services.models.shared.questionTurns)
     }
 
     /// Checks the AI session, consumes the confirmation, and asks the permitted model.
     /// - Parameters:
     ///   - facts: the facts that are sent to the model.
     ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
-    /// - Returns: the reply; nil if no model was asked. Then the act decides about the answer or the refusal.
+    /// - Returns: the reply; nil if no model was asked. Then the caller's ledger write decides about the answer or the
+    ///   refusal.
     /// - Throws: `PostgresError`.
     func ask(
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]
@@ -44,7 +45,7 @@ final class ModelCalls {
         of facts: PromptFacts, from model: ChosenModel, for caller: Caller
     ) async throws -> Result<ModelResult, ModelProblem> {
         do {
-            return try await calls.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
+            return try await callLimiter.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
                 guard let provider = try await self.provider(of: model, caller) else {
                     return .failure(.fault(.unavailable(.notConfigured)))
                 }
@@ -60,8 +61,8 @@ final class ModelCalls {
     /// Returns the provider of a model; nil for a key that can no longer be opened, and without a gateway.
     private func provider(of model: ChosenModel, _ caller: Caller) async throws -> HTTPModelProvider? {
         switch model {
-        case .gateway: return services.models.server
-        case .own(let stored):
+        case .gateway: return services.models.serverGateway
+        case .ownKey(let stored):
             guard let key = services.auditKeyring.flatMap(stored.opened) else { return nil }
             _ = try await services.database.query(AIKeyStatements.markUsed(stored, at: caller.now))
             return services.models.provider(key)
@@ -83,7 +84,7 @@ final class ModelReply: Sendable {
     let stages: [StageTime]
 
     /// The model that the question was sent to; nil if the call failed before.
-    var asked: AskedModel? {
+    var askedModel: AskedModel? {
         switch result {
         case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)
         case .failure(let problem): problem.wasAsked ? AskedModel(model.provider, model.name, model.reach) : nil

@@ -21,7 +21,7 @@ struct QuestionWords {
 
     /// Returns a keyed digest of the settings and the words; without a key, a digest of the settings and the words'
     /// length.
-    func digest(_ settings: [UInt8]) -> [UInt8] {
+    func digest(withSettings settings: [UInt8]) -> [UInt8] {
         guard let key else { return sha256(settings + "\(length)".utf8) }
         return key.code(of: settings + bytes)
     }

@@ -15,29 +15,30 @@ struct ReachableModels {
     /// Whether the family's policy allows adults to use models of third parties.
     var familyAllowsThirdParties = false
     /// The names of the models that the person has chosen; nil for none.
-    private var chosenModels: (local: String?, cloud: String?) = (nil, nil)
+    private var chosenModelNames: (local: String?, cloud: String?) = (nil, nil)
     private let gateways: ModelGateways
 
     /// Returns the key for a question: the one that the client names, otherwise the one that the person has chosen. A
     /// person with a single key need not choose.
     func key(for name: String?) -> Result<StoredAIKey, KeyProblem> {
         guard !keys.isEmpty else { return .failure(.noKey) }
-        guard let wanted = name ?? chosenModels.cloud else {
+        guard let keyName = name ?? chosenModelNames.cloud else {
             return keys.count == 1 ? .success(keys[0]) : .failure(.ambiguous(keys))
         }
-        let found = keys.filter { $0.isNamed(wanted) }
-        guard let key = found.first else {
-            return .failure(name == nil ? .removed(wanted, keys) : .unknown(wanted, keys))
+        let matchingKeys = keys.filter { $0.isNamed(keyName) }
+        guard let key = matchingKeys.first else {
+            return .failure(name == nil ? .removed(keyName, keys) : .unknown(keyName, keys))
         }
-        return found.count == 1 ? .success(key) : .failure(.ambiguous(found))
+        return matchingKeys.count == 1 ? .success(key) : .failure(.ambiguous(matchingKeys))
     }
 
     /// Whether the provider of a key can be reached.
     func network(of key: StoredAIKey) -> NetworkState { gateways.network(of: key) }
 
-    /// Returns a notice that the gateway no longer has the model that the person has chosen; nil if it may be asked.
+    /// Returns a notice that the gateway no longer has the model that the person has chosen; nil if the gateway may be
+    /// asked.
     func gatewayNotice() -> String? {
-        guard let local = chosenModels.local, local != gatewayModel,
+        guard let local = chosenModelNames.local, local != gatewayModel,
             !ProviderName.deviceProviders.map(\.rawValue).contains(local)
         else { return nil }
         return "The model \(local) that you have chosen is not the server's any more."
@@ -60,20 +61,20 @@ enum KeyProblem: Error {
         switch self {
         case .noKey: "You have stored no key for such a model."
         case .ambiguous(let keys):
-            "You have several models: choose one in your preferences, or name it. \(Self.list(keys))"
-        case .unknown(let name, let keys): "You have no key for the model \(name). \(Self.list(keys))"
+            "You have several models: choose one in your preferences, or name it. \(Self.sentence(naming: keys))"
+        case .unknown(let name, let keys): "You have no key for the model \(name). \(Self.sentence(naming: keys))"
         case .removed(let name, let keys):
-            "You have chosen the model \(name), for which you have no key any more. \(Self.list(keys))"
+            "You have chosen the model \(name), for which you have no key any more. \(Self.sentence(naming: keys))"
         }
     }
 
     /// Returns a sentence with the names that the person can choose from.
-    static func list(_ keys: [StoredAIKey]) -> String {
-        keys.isEmpty ? "You have stored no key." : "You have: \(names(keys))."
+    static func sentence(naming keys: [StoredAIKey]) -> String {
+        keys.isEmpty ? "You have stored no key." : "You have: \(nameList(keys))."
     }
 
     /// Returns the names of the models that the person can choose, as a list for a message.
-    static func names(_ keys: [StoredAIKey]) -> String {
+    static func nameList(_ keys: [StoredAIKey]) -> String {
         keys.isEmpty ? "you have stored none" : keys.map(\.name).joined(separator: ", ")
     }
 }
@@ -90,11 +91,12 @@ extension ReachableModels {
     /// Creates the models for a person, before their keys are read.
     init(_ gateways: ModelGateways, _ settings: AISettings) {
         self.gateways = gateways
-        gatewayModel = gateways.server?.model
-        chosenModels = (settings.localModel, settings.cloudModel)
+        gatewayModel = gateways.serverGateway?.model
+        chosenModelNames = (settings.localModel, settings.cloudModel)
     }
 
-    /// Reads the person's keys, and whether their family lets them use any.
+    /// Reads the person's keys, and whether the family's policy and the person's role allow third parties' models.
+    /// For somebody who is not an active member of the family, nothing changes.
     mutating func readKeys(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
         guard let row = try await queries.query(AIKeyStatements.rights(of: user, in: home)).first else { return }
         let role: FamilyRole = try row["role"]
@@ -116,34 +118,34 @@ enum ChosenModel {
     /// The server's gateway, with the name of its model.
     case gateway(String)
     /// A third party's model, with the person's own key.
-    case own(StoredAIKey)
+    case ownKey(StoredAIKey)
 
     var provider: ProviderName {
         switch self {
         case .gateway: .serverGateway
-        case .own: .ownProvider
+        case .ownKey: .ownProvider
         }
     }
 
     func isSame(as other: Self) -> Bool {
         switch (self, other) {
         case (.gateway(let one), .gateway(let other)): one == other
-        case (.own(let one), .own(let other)): one.sealed == other.sealed
-        case (.gateway, .own), (.own, .gateway): false
+        case (.ownKey(let one), .ownKey(let other)): one.sealedSecret == other.sealedSecret
+        case (.gateway, .ownKey), (.ownKey, .gateway): false
         }
     }
 
     var name: String {
         switch self {
         case .gateway(let name): name
-        case .own(let stored): stored.key.model
+        case .ownKey(let stored): stored.key.model
         }
     }
 
     var reach: Reach {
         switch self {
         case .gateway: .server
-        case .own: .thirdParty
+        case .ownKey: .thirdParty
         }
     }
 }

@@ -22,10 +22,10 @@ struct SessionTurns {
         let digest = AITokens.digest(session)
         let rows = try await queries.query(ExecutionStatements.turns(of: digest, user, at: now))
         let turns = try rows.map { row throws(PostgresError) -> SessionTurn? in
-            let (master, sealed): ([UInt8], [UInt8]) = (try row["master"], try row["sealed"])
-            let opened = keyring.masters.first { $0.id == master }?
+            let (masterID, sealed): ([UInt8], [UInt8]) = (try row["master"], try row["sealed"])
+            let openedBytes = keyring.masterKeys.first { $0.id == masterID }?
                 .open(sealed, for: Self.purpose, associatedData: digest)
-            return opened.flatMap { SessionTurn(opened: $0) }
+            return openedBytes.flatMap { SessionTurn(opened: $0) }
         }
         return turns.compactMap(\.self).reversed()
     }
@@ -34,7 +34,7 @@ struct SessionTurns {
     func insertion(
         _ turn: SessionTurn, of execution: ExecutionID, to session: Secret, at now: Timestamp
     ) -> [SQL] {
-        guard let master = keyring?.masters.first else { return [] }
+        guard let master = keyring?.masterKeys.first else { return [] }
         let digest = AITokens.digest(session)
         let sealed = master.seal(turn.bytes, for: Self.purpose, associatedData: digest, nonce: random.bytes(24))
         return [
@@ -47,7 +47,7 @@ struct SessionTurns {
 }
 
 extension SessionTurn {
-    /// Reads an opened turn; nil if the bytes are none.
+    /// Parses the bytes of an opened turn; nil if they are not a turn.
     fileprivate init?(opened bytes: [UInt8]) {
         guard let json = try? JSONValue(parsing: bytes.span), let question = json["question"]?.stringValue,
             let answer = json["answer"]?.stringValue, let tone = json["tone"]?.stringValue.flatMap(AITone.init)

@@ -8,8 +8,8 @@ import SQL
 /// An `ExecutionReport` in its stored form: only the differences from an ordinary answer, which the rules give and no
 /// constraint affects. Most answers are ordinary.
 struct StoredReport {
-    /// A JSON object.
-    let text: String
+    /// The members that differ from an ordinary answer, as a JSON object.
+    let jsonText: String
     /// The identifiers of the evaluated constraints, sixteen bytes each; nil for none.
     let evaluated: [UInt8]?
 
@@ -58,7 +58,7 @@ struct StoredReport {
                 if let grounding = report.grounding { json.field("grounding", grounding) }
             }
         }
-        text = String(decoding: bytes, as: UTF8.self)
+        jsonText = String(decoding: bytes, as: UTF8.self)
     }
 
     private static func bytes(of ids: [ConstraintID]) -> [UInt8] {

@@ -32,14 +32,14 @@ extension Families {
                 let response = MemberResponse(
                     userID: user, familyID: family, role: role, status: .active,
                     joinedAt: person.joinedAt ?? caller.now)
-                return .perform(promote(person, by: member, at: caller.now), response)
+                return .perform(promotionAct(person, by: member, at: caller.now), response)
             }
         }
     }
 
     /// Returns the act that makes a participant a guardian. Consents that they gave for themselves would now hold for
     /// the whole family, so the act revokes them; they can be given again.
-    private func promote(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
+    private func promotionAct(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
             kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym,
@@ -73,7 +73,7 @@ extension Families {
         if role == .child, try await !allowsChildren(member.userID, in: member.familyID, queries) {
             return denied("no_consent", APIError.childrenNeedConsent)
         }
-        if let denial = try await denialOfGrowth(of: member.familyID, at: now, queries) {
+        if let denial = try await denialOfNewMember(of: member.familyID, at: now, queries) {
             return denied(denial.rawValue, APIError(.policyForbidden, denial))
         }
         let act = Act(
@@ -101,12 +101,12 @@ extension Families {
         let (family, now, body) = (call.parameters.familyID, caller.now, call.body)
         try Self.checkLogin(body)
         let creator = try await services.access.member(caller, of: family, services.database)
-        var login: (username: String, hash: String)?
+        var login: (username: String, pinHash: String)?
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
             login = (username, try await services.hashing.hash(pin.wireText, .credentials, for: caller.userID))
         }
-        // False if a sign-in is requested, but has no hash, because the caller was no guardian then. The member is not
-        // created without it.
+        // False if the request has a user name, but the PIN was not hashed because the caller was no guardian then. The
+        // member is not created without the requested sign-in.
         let isLoginReady = (login == nil) == (body.username == nil)
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: nil,
@@ -117,7 +117,7 @@ extension Families {
                 guard isLoginReady, member.denial(of: .createMember) == nil else {
                     return .denied(.memberCreateDenied, to: member, .guardianOnly)
                 }
-                if let denial = try await denialOfGrowth(of: family, at: now, makesAccount: true, queries) {
+                if let denial = try await denialOfNewMember(of: family, at: now, makesAccount: true, queries) {
                     return .denied(
                         .memberCreateDenied, to: member, reason: denial.rawValue,
                         APIError(.policyForbidden, denial))
@@ -139,7 +139,8 @@ extension Families {
                 if let login {
                     try await ChildUsername.requireFree(login.username, for: person.id, in: family, queries)
                     act.statements.append(
-                        CredentialStatements.set(login.username, pinHash: login.hash, for: person.id, at: now))
+                        CredentialStatements.setLogin(
+                            login.username, pinHash: login.pinHash, for: person.id, at: now))
                 }
                 return .perform(
                     act,

@@ -33,7 +33,7 @@ extension Families {
                     kind: .childCredentialsSet, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: child.pseudonym, changesRights: true, stampedRows: 0,
                     statements: [
-                        CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
+                        CredentialStatements.setLogin(body.username, pinHash: hash, for: child.id, at: now),
                         SessionStatements.revokeChildSessions(of: child.id, at: now),
                         PINAttemptStatements.delete(.forChild(child.id)),
                     ])
@@ -75,15 +75,15 @@ extension Families {
         guard member.userID == path.userID, member.role == .child else {
             return try await refusePINChange(caller, path)
         }
-        let read = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
-        guard let current: String = try await services.database.query(read).first?["pin_hash"] else {
+        let pinHashQuery = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
+        guard let checkedHash: String = try await services.database.query(pinHashQuery).first?["pin_hash"] else {
             throw APIError.noPIN
         }
         let attempts = PINAttempts.forChild(path.userID)
         let lockout = try await attempts.record(at: now, services.database)
         let (isRight, hash) = try await attempts.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
-                body.currentPin.wireText, against: current, .credentials, for: caller.userID)
+                body.currentPin.wireText, against: checkedHash, .credentials, for: caller.userID)
             let hash =
                 isRight ? try await services.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""
             return (isRight, hash)
@@ -95,7 +95,7 @@ extension Families {
                 kind: .childPinChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, changesRights: true, stampedRows: 0)
             // The PIN that was checked may have been replaced in the meantime.
-            guard isRight, try await queries.query(read).first?["pin_hash"] == current else {
+            guard isRight, try await queries.query(pinHashQuery).first?["pin_hash"] == checkedHash else {
                 act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
@@ -103,7 +103,7 @@ extension Families {
                 return .refuse(act, .pinIsWrong)
             }
             act.statements = [
-                CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
+                CredentialStatements.setPINHash(hash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
                 PINAttemptStatements.delete(attempts),
             ]

@@ -9,16 +9,17 @@ enum ChildUsername {
     /// Returns the form of a name that is the same for all its spellings in upper and lower case.
     static func folded(_ name: String) -> String { name.uppercased().lowercased() }
 
-    /// Returns the row with that `username`; nil without one. Names that were set before names were folded can have the
-    /// same folded form. Then the result is the one that equals the wanted name in lower case.
+    /// Returns the row whose `username` has the same folded form as a name; nil if there is none. Several rows can have
+    /// that form, because names were once stored without a check of it. Then the result is the row whose name equals
+    /// the given one in lower case, if there is one.
     static func find(_ name: String, in rows: Rows) throws(PostgresError) -> Row? {
-        var found: Row?
+        var foldedMatch: Row?
         for row in rows.map({ $0 }) {
             let other: String = try row["username"]
             if other.lowercased() == name.lowercased() { return row }
-            if folded(other) == folded(name) { found = row }
+            if folded(other) == folded(name) { foldedMatch = row }
         }
-        return found
+        return foldedMatch
     }
 
     /// Requires that no other child of the family has the name.

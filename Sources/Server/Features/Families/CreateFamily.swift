@@ -4,12 +4,12 @@ import Domain
 import SQL
 
 extension Families {
-    /// Creates a family with the caller as its guardian, its ledger and its default policy.
+    /// Creates a family with its ledger and its default policy. The caller becomes its guardian.
     package func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
         try await create(caller, call, id: services.random.identifier(at: caller.now))
     }
 
-    /// Creates a family with that ID.
+    /// Creates a family with a given ID.
     /// - Parameter id: the ID of the new family, which only seeds choose themselves.
     package func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
@@ -17,7 +17,7 @@ extension Families {
         let (now, random) = (caller.now, services.random)
         if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
-            id: id, name: call.body.name, inviteCode: newCode(), childCode: newCode(),
+            id: id, name: call.body.name, inviteCode: makeCode(), childCode: makeCode(),
             timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
         return try await mappingMembershipConflict {
             try await services.ledger.createFamilyLedger(caller, family.id) { queries in

@@ -29,9 +29,9 @@ enum CredentialStatements {
 
     // MARK: Statements of an act
 
-    /// Sets or replaces a child's user name and PIN. A name that another child of the family has violates
-    /// `child_usernames`.
-    static func set(_ username: String, pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
+    /// Sets or replaces a child's user name and PIN. If another child of the family has the name, the statement
+    /// violates `child_usernames`.
+    static func setLogin(_ username: String, pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO child_credentials (family_id, user_id, username, pin_hash, set_at)
         SELECT family_id, \(user), \(username), \(pinHash), \(now) FROM ledger_stamp
@@ -40,7 +40,7 @@ enum CredentialStatements {
         """
     }
 
-    static func set(pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
+    static func setPINHash(_ pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE child_credentials SET pin_hash = \(pinHash), set_at = \(now) FROM ledger_stamp
         WHERE child_credentials.family_id = ledger_stamp.family_id AND user_id = \(user)

@@ -10,8 +10,8 @@ struct Departure<Answer: WireContent> {
     let kind: AuditKind
     /// The kind of a refusal's audit entry.
     let deniedKind: AuditKind
-    /// Returns the reason for which the caller may not end the membership; nil if they may. It is called without the
-    /// person's record before that is read, and then with it.
+    /// Returns the reason for which the caller may not end the membership; nil if they may. It is called twice: with
+    /// nil before the person's record is read, and then with the record.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may leave if the family has no other member.
     var allowsLastGuardian = false
@@ -65,21 +65,22 @@ extension Families {
     /// (`accessRevocation`). The trigger `young_account_waits` makes an account of somebody under 13 wait for a
     /// guardian again.
     ///
-    /// Earlier acts cancel open nags of connections that depend on the membership, and the person's open nags beyond
-    /// those that one act can cancel. If the process dies between these acts, the person is still a member.
+    /// Before that act, other acts cancel the open nags of connections that depend on the membership. They also cancel
+    /// open nags to the person, if these are more than one act can cancel. If the process dies between these acts, the
+    /// person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
         let nags = NagStatements.openConnectionNags(toChild: user, orSharedBy: user)
         while true {
-            let departed = try await ConnectionNagCancellation(services).cancelAndRetry(
+            let answer = try await ConnectionNagCancellation(services).cancelAndRetry(
                 onViolationOf: .departedHasNoConnectionNag, nags, caller.context
             ) { () -> Answer? in
                 try await services.ledger.write(caller, in: family) { queries in
                     try await decide(caller, user, from: family, departure, endsMembership: true, queries)
                 }
             }
-            if let departed { return departed }
+            if let answer { return answer }
             // Without the idempotency key: it belongs to the last act, whose answer is stored.
             let _: Answer? = try await services.ledger.write(caller.context, in: family) { queries in
                 try await decide(caller, user, from: family, departure, endsMembership: false, queries)
@@ -88,8 +89,9 @@ extension Families {
     }
 
     /// Decides about an act of a departure.
-    /// - Parameter endsMembership: whether the act ends the membership. If one act cannot cancel all open nags, it does
-    ///   not, and the answer is nil. If false, the act only cancels some of the nags, and the answer is nil too.
+    /// - Parameter endsMembership: true for the act that ends the membership. If that act cannot cancel all open nags
+    ///   to the person, nothing is written, and the answer is nil. False for an act that only cancels some of these
+    ///   nags, with the answer nil.
     private func decide<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, endsMembership: Bool,
         _ queries: any Queries
@@ -100,17 +102,17 @@ extension Families {
         if let denial = departure.denial(member, person) {
             return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
         }
-        let members = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).onlyRow()
-        let isAlone = try members["members"] == 1
+        let counts = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).onlyRow()
+        let isAlone = try counts["members"] == 1
         if !(departure.allowsLastGuardian && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
-                of: person.role, activeGuardians: 1 + (try members["other_guardians"] as Int))
+                of: person.role, activeGuardians: 1 + (try counts["other_guardians"] as Int))
         {
             throw APIError(.preconditionFailed, denial)
         }
-        let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).onlyRow()["count"]
-        let cancelledCount = min(open, NagStatements.cancelBatchSize)
-        if endsMembership, open > cancelledCount { return .answer(nil) }
+        let openCount: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).onlyRow()["count"]
+        let cancelledCount = min(openCount, NagStatements.cancelBatchSize)
+        if endsMembership, openCount > cancelledCount { return .answer(nil) }
 
         var act = Act(
             kind: endsMembership ? departure.kind : .nagsCancelled, basis: .nothingChanged(since: member.seq),
@@ -137,7 +139,7 @@ extension Families {
     private func accessRevocation(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let renewal = [
-            FamilyStatements.setCodes(invite: newCode(), child: newCode()),
+            FamilyStatements.setCodes(invite: makeCode(), child: makeCode()),
             DeliveryStatements.insert(.codesRenewed, toGuardiansBesides: [person.id], at: now),
         ]
         guard person.role == .guardian else { return renewal }

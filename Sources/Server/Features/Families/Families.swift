@@ -33,7 +33,7 @@ package final class Families {
     }
 
     /// Returns a new invite code or child code.
-    func newCode() -> String { services.random.code(8) }
+    func makeCode() -> String { services.random.code(8) }
 
     /// Returns the family. Only guardians see its codes.
     package func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
@@ -108,14 +108,14 @@ package final class Families {
 
     /// Returns the reason for which the family cannot have one more member; nil if it can.
     /// - Parameter makesAccount: whether a new account is created for the member.
-    func denialOfGrowth(
+    func denialOfNewMember(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
     ) async throws -> Denial? {
-        let size = try await queries.query(
-            MembershipStatements.growthCounts(of: family, since: now - .days(1))
+        let counts = try await queries.query(
+            MembershipStatements.memberLimitCounts(of: family, since: now - .days(1))
         ).onlyRow()
-        if let denial = FamilyLimit.denialOfMember(active: try size["members"]) { return denial }
-        return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try size["made"]) : nil
+        if let denial = FamilyLimit.denialOfMember(active: try counts["members"]) { return denial }
+        return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try counts["made"]) : nil
     }
 
     /// Whether the family's guardians consent to children's accounts. `user` is the caller.

@@ -15,11 +15,11 @@ extension Families {
         try await join(caller, code: call.body.inviteCode, of: call.parameters.familyID)
     }
 
-    private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
+    private func join(_ caller: Caller, code: String, of expectedFamily: FamilyID?) async throws -> MemberResponse {
         let invitation = FamilyStatements.invitation(code, for: caller.userID)
-        _ = try await services.access.account(caller, orWaiting: true, services.database)
+        _ = try await services.access.account(caller, acceptsWaiting: true, services.database)
         let row = try await services.database.query(invitation).first
-        guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
+        guard let family: FamilyID = try row?["id"], expectedFamily == nil || expectedFamily == family else {
             throw APIError.inviteCodeIsUnknown
         }
         return try await mappingMembershipConflict {
@@ -28,7 +28,7 @@ extension Families {
                 // The code is checked again, because it may have been replaced since the first read.
                 let invitationRow = try await queries.query(invitation).first
                 guard let invitationRow, try invitationRow["id"] == family else { throw APIError.inviteCodeIsUnknown }
-                let account = try await services.access.account(caller, orWaiting: true, queries)
+                let account = try await services.access.account(caller, acceptsWaiting: true, queries)
                 guard account.family == nil else { throw APIError.personHasFamily }
                 let seq: Int64 = try invitationRow["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
@@ -49,7 +49,7 @@ extension Families {
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
                     return denied("no_consent", APIError.childrenNeedConsent)
                 }
-                if let denial = try await denialOfGrowth(of: family, at: caller.now, queries) {
+                if let denial = try await denialOfNewMember(of: family, at: caller.now, queries) {
                     return denied(denial.rawValue, APIError(.policyForbidden, denial))
                 }
                 let role: FamilyRole = account.isWaiting ? .child : .participant

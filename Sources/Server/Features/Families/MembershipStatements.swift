@@ -31,7 +31,7 @@ enum MembershipStatements {
     }
 
     /// Reads an account that a guardian asks to add: its `role` if it is an active member, whether it was made in the
-    /// family, and whether one of it and the guardian blocks the other.
+    /// family, and whether its owner and the guardian are separated by a block in either direction.
     static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.status, m.role, m.joined_at,
@@ -51,7 +51,7 @@ enum MembershipStatements {
     }
 
     /// Counts the active `members`, and as `other_guardians` the guardians besides `user` who have a password. An
-    /// account that was made inside a family has none, and cannot be its only guardian.
+    /// account that was made inside a family has no password, and cannot be the family's only guardian.
     static func memberCounts(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
@@ -62,8 +62,8 @@ enum MembershipStatements {
         """
     }
 
-    /// Counts the active `members` of a family, and the accounts that its guardians `made` since a moment.
-    static func growthCounts(of family: FamilyID, since moment: Timestamp) -> SQL {
+    /// Counts the active `members` of a family, and as `made` the accounts that were made in it since a moment.
+    static func memberLimitCounts(of family: FamilyID, since moment: Timestamp) -> SQL {
         """
         SELECT count(*) FILTER (WHERE m.status = 'active') AS members,
                count(*) FILTER (WHERE u.made_in_family = m.family_id AND u.created_at > \(moment)) AS made
@@ -125,7 +125,7 @@ enum MembershipStatements {
     }
 
     /// An expression: the IDs of a family's active members, as an array.
-    static func activeIDs(of family: SQL) -> SQL {
+    static func activeMemberIDs(of family: SQL) -> SQL {
         "ARRAY(SELECT m.user_id FROM memberships m WHERE m.family_id = \(family) AND m.status = 'active')"
     }
 
@@ -166,7 +166,7 @@ enum MembershipStatements {
     }
 
     /// Inserts or reactivates a relationship with every other active member. A suspended relationship stays suspended
-    /// after a membership ends: only a guardian's decision lifts it.
+    /// after a membership ends: only a guardian's decision reactivates it.
     static func insertRelationships(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)

@@ -15,8 +15,8 @@ extension Families {
             }
             var answer = try await response(for: member, queries)
             switch code {
-            case .invite: answer.inviteCode = newCode()
-            case .child: answer.childCode = newCode()
+            case .invite: answer.inviteCode = makeCode()
+            case .child: answer.childCode = makeCode()
             }
             let count = DailyCount(limit: .codeRenewals, user: member.userID)
             var act = Act(

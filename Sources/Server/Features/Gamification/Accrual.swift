@@ -15,12 +15,12 @@ struct Accrual {
 }
 
 extension Gamification {
-    /// The number of finished weeks that may still earn `perfect_week`.
+    /// The number of latest finished weeks that are examined for `perfect_week`.
     private static let examinedWeeks = 8
 
-    /// Returns the points, the streak, the badges and the incentives for a nag that ends now; nil without the consent.
-    /// A person who has switched gamification off keeps a streak, but gets no points, badges or incentives. A nag
-    /// scores once: the act MUST require that nothing has changed since the sums were read.
+    /// Returns the points, the streak, the badges and the incentives for a nag that ends now; nil if the recipient has
+    /// not given the consent. A person who has switched gamification off keeps a streak, but gets no points, badges or
+    /// incentives. A nag scores once: the act MUST require that nothing has changed since the sums were read.
     func accrual(
         of outcome: Punctuality, nag: NagResponse, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
@@ -38,10 +38,10 @@ extension Gamification {
             streak: max(0, record.streak + score.streakDelta))
         let incentives =
             outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag.id, for: user, at: now)
-        let granted = incentives.filter { $0.terms.approvalMode == .auto }
+        let grantedIncentives = incentives.filter { $0.terms.approvalMode == .auto }
         var sums = PointIncrements(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
-        sums.add(granted)
+        sums.add(grantedIncentives)
         var statements = [
             GamificationStatements.insertEvent(
                 score, outcome, services.random.identifier(at: now), nag: nag.id, for: user, at: now),
@@ -52,19 +52,21 @@ extension Gamification {
             statements.append(IncentiveStatements.insertEvents(incentives, at: now))
             details.merge(IncentiveNote.details(incentives.map(\.note)))
         }
-        if !granted.isEmpty { statements.append(GamificationStatements.insertEvents(granted, at: now)) }
-        var earned = record.isEnabled ? BadgeType.newlyEarned(facts, already: record.badges) : []
+        if !grantedIncentives.isEmpty {
+            statements.append(GamificationStatements.insertEvents(grantedIncentives, at: now))
+        }
+        var earnedBadges = record.isEnabled ? BadgeType.newlyEarned(facts, already: record.badges) : []
         if record.isEnabled, outcome != .missed, !record.badges.contains(.perfectWeek),
             try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
         {
-            earned.append(.perfectWeek)
+            earnedBadges.append(.perfectWeek)
         }
-        if granted.contains(where: { $0.terms.reward == .badge }) { earned.append(.familyAward) }
-        if !earned.isEmpty {
-            statements.append(GamificationStatements.insertBadges(earned, to: user, at: now))
-            details["badges"] = earned.map(\.rawValue).joined(separator: ",")
+        if grantedIncentives.contains(where: { $0.terms.reward == .badge }) { earnedBadges.append(.familyAward) }
+        if !earnedBadges.isEmpty {
+            statements.append(GamificationStatements.insertBadges(earnedBadges, to: user, at: now))
+            details["badges"] = earnedBadges.map(\.rawValue).joined(separator: ",")
         }
-        return Accrual(statements: statements, details: details, eventCount: 1 + granted.count)
+        return Accrual(statements: statements, details: details, eventCount: 1 + grantedIncentives.count)
     }
 
     /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They count
@@ -83,7 +85,7 @@ extension Gamification {
     private func incentives(
         _ record: Record, _ facts: BadgeFacts, nag: NagID, for user: UserID, at now: Timestamp
     ) -> [Incentive] {
-        record.rules.filter { rule in
+        record.activeRules.filter { rule in
             rule.terms.applies(
                 completions: facts.completions, streaks: (record.streak, facts.streak), badges: record.badges)
         }.map { rule in

@@ -26,7 +26,7 @@ package final class Gamification {
         let record = try await ownRecord(caller, in: family)
         return GamificationSummary(
             familyID: family, userID: caller.userID, totalPoints: record.points, currentStreak: record.streak,
-            eventCount: record.events)
+            eventCount: record.eventCount)
     }
 
     /// Returns the points in the family's current local week, of the members who take part.
@@ -116,11 +116,11 @@ extension Gamification {
         let isEnabled: Bool
         let points: Int
         let streak: Int
-        let events: Int
+        let eventCount: Int
         let completions: Int
         let badges: Set<BadgeType>
         let multiplier: Double
-        let rules: [ActiveRule]
+        let activeRules: [RuleVersion]
         /// Whether the person is an active member of the family.
         let isMember: Bool
 
@@ -129,12 +129,12 @@ extension Gamification {
             isEnabled = try row["is_enabled"]
             points = try row["points"]
             streak = try row["streak"]
-            events = try row["events"]
+            eventCount = try row["events"]
             completions = try row["completions"]
             let names: [String] = try row.list("badges") ?? []
             badges = Set(names.compactMap(BadgeType.init(rawValue:)))
             multiplier = try row["points_multiplier"]
-            rules = try ActiveRule.list(try row["rules"])
+            activeRules = try RuleVersion.parseList(try row["rules"])
             isMember = try row["is_member"]
         }
     }

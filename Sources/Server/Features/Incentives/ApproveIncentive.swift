@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Incentives {
-    /// Approves a reward that waits for a guardian. The recipient gets what the version of the rule promised that
-    /// caused the reward. Approving it again changes nothing.
+    /// Approves a reward that waits for a guardian. The recipient gets what was promised by the version of the rule
+    /// that caused the reward. Approving it again changes nothing.
     ///
     /// Nobody may approve their own reward: another guardian has to do it. The recipient's consent, preference and
     /// membership are checked now; while one of them is missing, the reward keeps waiting.
@@ -29,7 +29,7 @@ extension Incentives {
             let record = try await recipientRecord(event.userID, in: family, queries)
             event.approvedBy = member.userID
             event.appliedAt = caller.now
-            let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
+            let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try RuleVersion(row))
             return .perform(grantAct(incentive, record, by: member, to: subject, at: caller.now), event)
         }
     }
@@ -75,7 +75,7 @@ extension Incentives {
     }
 }
 
-extension ActiveRule {
+extension RuleVersion {
     /// Reads the version of a rule that an event names.
     fileprivate init(_ row: Row) throws(PostgresError) {
         self.init(

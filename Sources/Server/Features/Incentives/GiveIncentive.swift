@@ -34,7 +34,8 @@ extension Incentives {
             IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
         ).first
         if let effect {
-            // A waiting reward was promised by the version of its time, which may differ from the current one.
+            // A reward that waits was promised by the rule's version at the time of the completion, which may differ
+            // from the current version.
             let isGiven = try effect["applied_at"] as Timestamp? != nil
             throw isGiven
                 ? APIError.rewardWasGiven
@@ -43,7 +44,7 @@ extension Incentives {
         let record = try await recipientRecord(nag.recipientID, in: family, queries)
         let incentive = Incentive(
             id: services.random.identifier(at: now), nag: nag.id, user: nag.recipientID,
-            rule: ActiveRule(id: rule.id, version: rule.version, terms: rule.terms))
+            rule: RuleVersion(id: rule.id, version: rule.version, terms: rule.terms))
         return .perform(
             grantAct(incentive, record, isWaiting: false, by: member, to: subject, at: now), incentive.id)
     }

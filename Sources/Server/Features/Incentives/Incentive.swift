@@ -3,14 +3,14 @@ import Domain
 import Postgres
 
 /// A version of an incentive rule, with the terms of its reward.
-struct ActiveRule {
+struct RuleVersion {
     let id: IncentiveRuleID
     let version: Int
     let terms: IncentiveTerms
 
     /// Parses the result of `IncentiveStatements.activeRules`.
-    static func list(_ text: String) throws(PostgresError) -> [ActiveRule] {
-        var rules: [ActiveRule] = []
+    static func parseList(_ text: String) throws(PostgresError) -> [RuleVersion] {
+        var rules: [RuleVersion] = []
         for rule in text.split(separator: ",") {
             let words = rule.split(separator: " ").map(String.init)
             guard words.count == 7, let id = IncentiveRuleID(words[0]), let version = Int(words[1]),
@@ -20,7 +20,7 @@ struct ActiveRule {
             else { throw .unexpectedShape("an incentive rule") }
             let terms = IncentiveTerms(
                 trigger: trigger, count: count, reward: reward, amount: amount, approvalMode: mode)
-            rules.append(ActiveRule(id: id, version: version, terms: terms))
+            rules.append(RuleVersion(id: id, version: version, terms: terms))
         }
         return rules
     }
@@ -31,7 +31,7 @@ struct Incentive {
     let id: IncentiveEventID
     let nag: NagID
     let user: UserID
-    let rule: ActiveRule
+    let rule: RuleVersion
 
     var terms: IncentiveTerms { rule.terms }
 

@@ -107,13 +107,15 @@ enum IncentiveStatements {
         """
         INSERT INTO incentive_rules
             (family_id, id, version, condition, action, approval_mode, status, created_at, created_by)
-        SELECT family_id, \(rule.id), \(rule.version)::integer, \(SQLJSON(text(of: rule.condition))),
-               \(SQLJSON(text(of: rule.action))), \(rule.approvalMode), \(rule.status), \(now), \(user)
+        SELECT family_id, \(rule.id), \(rule.version)::integer, \(SQLJSON(jsonText(of: rule.condition))),
+               \(SQLJSON(jsonText(of: rule.action))), \(rule.approvalMode), \(rule.status), \(now), \(user)
         FROM ledger_stamp
         """
     }
 
-    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+    private static func jsonText(of value: some WireOutput) -> String {
+        String(decoding: value.jsonBytes, as: UTF8.self)
+    }
 
     static func supersede(_ rule: IncentiveRuleID, version: Int) -> SQL {
         """

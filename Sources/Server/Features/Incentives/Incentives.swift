@@ -100,16 +100,16 @@ final class Incentives {
             let row = try await queries.query(IncentiveStatements.rule(call.parameters.ruleID, in: family)).first
             guard let row else { throw APIError.noSuchIncentiveRule }
             let rule = try IncentiveRuleResponse(row)
-            var changed = rule.changed(by: call.body)
-            guard changed != rule else { return .answer(rule) }
-            if rule.status == .retired, changed.status == .active,
+            var changedRule = rule.changed(by: call.body)
+            guard changedRule != rule else { return .answer(rule) }
+            if rule.status == .retired, changedRule.status == .active,
                 let denial = IncentiveTerms.denialOfRule(active: try row["active"])
             {
                 return Self.limitRefusal(member, denial)
             }
-            changed.version += 1
+            changedRule.version += 1
             return .perform(
-                try await versionAct(changed, .incentiveRuleChanged, member, at: caller.now, queries), changed)
+                try await versionAct(changedRule, .incentiveRuleChanged, member, at: caller.now, queries), changedRule)
         }
     }
 

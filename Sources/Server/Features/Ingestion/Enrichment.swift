@@ -9,10 +9,10 @@ import SQL
 /// kind, and an enrichment never changes.
 ///
 /// The rules classify an excuse in the act that submits it; the findings of a person's device are uploaded later with
-/// its outbox. The server computes none in the background. Only a summary contains a person's words. Enrichments of
-/// excuses are in no event of the feed, because not everybody who reads the feed may read excuses.
+/// its outbox. The server computes none in the background. Only a summary contains a person's words. The feed's events
+/// contain no summary of an excuse, because not everybody who reads the feed may read excuses.
 struct Enrichment: Sendable {
-    /// The kind of finding. An input has at most one enrichment of each kind.
+    /// The kind of finding.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
 
     let kind: Kind

@@ -22,14 +22,14 @@ extension Ingestion {
             guard !recipients.isEmpty else {
                 throw APIError.noSuchMember
             }
-            let draft = drafts.draft(
+            let draft = drafts.makeClientDraft(
                 .suggestedNag(nag), id: services.random.identifier(at: caller.now), from: .voice, by: member,
                 caller.context)
             let result = InputResult(
                 clientID: input.id, outcome: .drafted, eventID: nil, draftID: draft.id, error: nil)
-            let stored = IngestionStatements.insert(
+            let insertion = IngestionStatements.insert(
                 input, .nag, by: caller.userID, on: nil, at: caller.now, outcome: .drafted, draft: draft.id)
-            var act = try await drafts.creationAct(draft, by: member, [stored], at: caller.now, queries)
+            var act = try await drafts.creationAct(draft, by: member, [insertion], at: caller.now, queries)
             act.details.merge(input.auditDetails)
             return .perform(act, OutboxAnswer(results: [result]))
         }

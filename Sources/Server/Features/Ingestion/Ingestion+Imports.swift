@@ -24,13 +24,13 @@ extension Ingestion {
             if let refusal = examined.refusal { throw refusal }
             // The drafts of an import are listed by their IDs, so these ascend in the order of the items.
             let ids = examined.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
-            for (number, (index, step)) in examined.steps.enumerated() {
+            for (stepNumber, (index, step)) in examined.steps.enumerated() {
                 // Each act requires the sequence number that the act before it left.
-                if number > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
+                if stepNumber > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
                 let (act, draft) = try await act(
-                    step, of: order.items[index], in: order, as: ids[number], by: member, caller, queries)
+                    step, of: order.items[index], in: order, as: ids[stepNumber], by: member, caller, queries)
                 examined.results[index].draftID = draft
-                if number == ids.count - 1 { return .perform(act, examined.result(of: order)) }
+                if stepNumber == ids.count - 1 { return .perform(act, examined.result(of: order)) }
                 try await perform(act)
             }
             return .answer(examined.result(of: order))
@@ -43,12 +43,12 @@ extension Ingestion {
         _ caller: Caller, _ queries: any Queries
     ) async throws -> (Act, DraftID) {
         func makeDraft(_ body: DraftBody) -> DraftResponse {
-            var draft = drafts.draft(body, id: id, from: order.source, by: member, caller.context)
+            var draft = drafts.makeClientDraft(body, id: id, from: order.source, by: member, caller.context)
             (draft.importID, draft.itemID) = (order.importID, item.itemID.input)
             return draft
         }
         func storeChange(to draft: DraftID) -> SQL {
-            IngestionStatements.change(item, to: draft, in: order.importID, of: member.userID, at: caller.now)
+            IngestionStatements.updateItem(item, to: draft, in: order.importID, of: member.userID, at: caller.now)
         }
         switch step {
         case .createDraft:
@@ -81,15 +81,17 @@ extension Ingestion {
             IngestionStatements.importers(of: order.importID, in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
         let storedResults = try await results(ids, of: member.userID, in: order.familyID, queries)
-        let earlier = try await drafts.drafts(
-            storedResults.values.compactMap(\.importedItem?.draft), for: member, queries)
+        let earlierDrafts = try await drafts.drafts(
+            storedResults.values.compactMap(\.importedItem?.draftID), for: member, queries)
         let members = try await queries.query(
             MembershipStatements.activeMembers(order.items.map(\.nag.recipientID), in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
         var examined = ExaminedImport()
         for (index, item) in order.items.enumerated() {
             let stored = storedResults[ids[index]]
-            let draft = stored?.importedItem.flatMap { imported in earlier.first { $0.id == imported.draft } }
+            let draft = stored?.importedItem.flatMap { imported in
+                earlierDrafts.first { $0.id == imported.draftID }
+            }
             let step: ImportStep?
             if stored == nil {
                 step = .createDraft
@@ -172,9 +174,9 @@ private struct ExaminedImport {
             if fault == nil { steps.append((index, step)) }
             result.error = fault
         } else if let imported = stored?.importedItem {
-            result.draftID = imported.draft
+            result.draftID = imported.draftID
             // A repetition of the same import returns the first outcome.
-            let isSame = stored?.matches(item) == true && imported.batch == order.importID && !order.isDryRun
+            let isSame = stored?.matches(item) == true && imported.importID == order.importID && !order.isDryRun
             let wasNew = draft.map { $0.importID == order.importID && $0.kind == .suggestedNag } ?? true
             result.outcome = !isSame ? .alreadyImported : wasNew ? .new : .changed
         } else {

@@ -8,7 +8,7 @@ import SQL
 /// Accepts the outbox of a device and imports. Each input of an outbox becomes one event of the feed, with its
 /// provenance, in the same act as its consequences. Each item of an import becomes a draft, which people may execute.
 ///
-/// Whether an input is allowed is decided by the use case in `Nags`, as for a request.
+/// The use case in `Nags` decides whether an input is allowed, as for a request.
 final class Ingestion {
     let services: Services
     let nags: Nags
@@ -39,11 +39,11 @@ final class Ingestion {
         let caller = caller.withoutConditions
         let (family, items) = (call.body.familyID, call.body.items)
         _ = try await services.access.member(caller, of: family, services.database)
-        let known = try await results(items.map(\.clientID), of: caller.userID, in: family, services.database)
+        let storedResults = try await results(items.map(\.clientID), of: caller.userID, in: family, services.database)
         var results: [InputResult] = []
         for item in items {
             let input = Provenance(item, of: family, event: services.random.identifier(at: caller.now))
-            if let earlier = known[item.clientID] {
+            if let earlier = storedResults[item.clientID] {
                 results.append(earlier.result(for: input))
             } else {
                 results.append(try await process(item, input, from: caller, in: family))
@@ -168,6 +168,6 @@ final class Ingestion {
 }
 
 extension APIError {
-    /// Whether a retry would be refused again. That is not so after faults, rate limits, or the end of the session.
+    /// Whether a retry would be refused again, unlike after faults, rate limits or the end of the session.
     fileprivate var isFinal: Bool { (400..<500).contains(status) && status != 401 && status != 429 }
 }

@@ -13,7 +13,7 @@ extension IngestionStatements {
             """
         })
 
-    /// The retention rule for inputs. An input that has enrichments stays as long as they do.
+    /// The retention rule for inputs. An input stays until its enrichments have been deleted.
     static let retentionOfInputs = RetentionRule(
         "inputs", Retention.twoYears,
         due: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(hasNoEnrichments)" },

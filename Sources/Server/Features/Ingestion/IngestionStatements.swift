@@ -33,9 +33,9 @@ enum IngestionStatements {
         """
     }
 
-    /// Reads the person who used that ID for an import; no row if nobody did.
-    static func importers(of batch: ImportID, in family: FamilyID) -> SQL {
-        "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(batch)"
+    /// Reads the people who used an ID for an import; no row if nobody did.
+    static func importers(of importID: ImportID, in family: FamilyID) -> SQL {
+        "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(importID)"
     }
 
     /// Returns the fingerprint of an imported item as it was sent.
@@ -52,20 +52,20 @@ enum IngestionStatements {
         """
     }
 
-    /// Part of an act: stores a changed item with the draft that the change became.
-    static func change(
-        _ item: ImportItem, to draft: DraftID, in batch: ImportID, of user: UserID, at now: Timestamp
+    /// Part of an act: stores a changed item with the draft that was created or edited for the change.
+    static func updateItem(
+        _ item: ImportItem, to draft: DraftID, in importID: ImportID, of user: UserID, at now: Timestamp
     ) -> SQL {
         """
         UPDATE inputs i
-        SET fingerprint = \(fingerprint(of: item)), import_id = \(batch), draft_id = \(draft), received_at = \(now)
+        SET fingerprint = \(fingerprint(of: item)), import_id = \(importID), draft_id = \(draft), received_at = \(now)
         FROM ledger_stamp s
         WHERE i.family_id = s.family_id AND i.user_id = \(user) AND i.id = \(item.itemID.input)
         """
     }
 
-    /// Reads the event that a person's input on a nag became. `is_same` is whether it already has this enrichment; null
-    /// if it has none of that kind.
+    /// Reads the event that a person's input on a nag became. `is_same` is whether the event already has this
+    /// enrichment; null if the event has no enrichment of that kind.
     static func rootEvent(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {

@@ -4,7 +4,7 @@ import Domain
 import SQL
 
 extension StoredSource {
-    /// The only mapping of the source of a draft, which a person approved before it took effect.
+    /// Creates the stored source of what a person approved in a draft. No other code maps a draft's source.
     init(_ source: DraftSource) {
         self =
             switch source {
@@ -18,7 +18,7 @@ extension StoredSource {
             }
     }
 
-    /// The only mapping from a device's source to a stored one.
+    /// Creates the stored source of a device's input. No other code maps a device's source.
     init(_ source: InputSource) {
         self =
             switch source {
@@ -35,7 +35,7 @@ extension StoredSource {
 }
 
 extension DraftSource {
-    /// The only mapping from a stored source to that of a draft that is made of the input.
+    /// Creates the source of a draft from the stored source of the input of which it is made. No other code does this.
     init(_ source: StoredSource) {
         self =
             switch source {

@@ -9,14 +9,14 @@ struct StoredInputResult {
     private let result: InputResult?
     let fingerprint: [UInt8]?
     /// The import and the draft of an imported item; nil for other inputs.
-    let importedItem: (batch: ImportID, draft: DraftID)?
+    let importedItem: (importID: ImportID, draftID: DraftID)?
 
     init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
         fingerprint = try row["fingerprint"]
-        let (batch, draft): (ImportID?, DraftID?) = (try row["import_id"], try row["draft_id"])
-        if let batch, let draft {
-            (result, importedItem) = (nil, (batch, draft))
+        let (importID, draftID): (ImportID?, DraftID?) = (try row["import_id"], try row["draft_id"])
+        if let importID, let draftID {
+            (result, importedItem) = (nil, (importID, draftID))
             return
         }
         let (outcome, code, message): (String, String?, String?) = (
@@ -28,7 +28,7 @@ struct StoredInputResult {
             InputRefusal(code: $0, message: message ?? "", reason: reason, opensAt: opensAt)
         }
         result = InputResult(
-            clientID: id, outcome: outcome, eventID: try row["event_id"], draftID: draft, error: refusal)
+            clientID: id, outcome: outcome, eventID: try row["event_id"], draftID: draftID, error: refusal)
         importedItem = nil
     }
 

@@ -11,37 +11,37 @@ struct StoredAIKey {
     /// The key as its owner sees it: the provider, the model and the endpoint, without the secret.
     let key: AIKeyResponse
     /// The ID of the master key that sealed the secret.
-    let master: [UInt8]
+    let masterID: [UInt8]
     /// The sealed secret.
-    let sealed: [UInt8]
+    let sealedSecret: [UInt8]
 
     /// Seals a secret with a master key.
     /// - Parameter nonce: 24 random bytes.
     init(_ secret: Secret, _ key: AIKeyResponse, of user: UserID, by master: MasterKey, nonce: [UInt8]) {
-        (self.user, self.key, self.master) = (user, key, master.id)
-        sealed = master.seal(
+        (self.user, self.key, masterID) = (user, key, master.id)
+        sealedSecret = master.seal(
             Array(secret.wireText.utf8), for: Self.purpose,
-            associatedData: Self.bound(user, key.provider, key.endpoint),
+            associatedData: Self.associatedData(user, key.provider, key.endpoint),
             nonce: nonce)
     }
 
     /// Reads a row of `AIKeyStatements`.
     init(_ row: Row) throws(PostgresError) {
-        (user, master, sealed) = (try row["user_id"], try row["master"], try row["sealed"])
+        (user, masterID, sealedSecret) = (try row["user_id"], try row["master"], try row["sealed"])
         key = AIKeyResponse(
             provider: try row["provider"], hint: try row["hint"], model: try row["model"],
             endpoint: try row["endpoint"], schemaStyle: try row["schema_style"], tokensField: try row["tokens_field"],
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
     }
 
-    /// The digest of the sealed key. It differs for each key that was ever stored.
-    var digest: [UInt8] { sha256(sealed) }
+    /// The digest of the sealed secret. It differs for each key that was ever stored.
+    var digest: [UInt8] { sha256(sealedSecret) }
 
     /// Returns the secret; nil without the master key that sealed it, or if its owner, provider or endpoint was
     /// changed.
     private func secret(_ keyring: AuditKeyring) -> String? {
-        let bytes = keyring.masters.first { $0.id == master }?.open(
-            sealed, for: Self.purpose, associatedData: Self.bound(user, key.provider, key.endpoint))
+        let bytes = keyring.masterKeys.first { $0.id == masterID }?.open(
+            sealedSecret, for: Self.purpose, associatedData: Self.associatedData(user, key.provider, key.endpoint))
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
@@ -62,7 +62,7 @@ struct StoredAIKey {
 
     /// Returns the bytes that a sealed key is bound to. Different owners, providers or endpoints never give the same
     /// bytes: an ID has 16 bytes, and no provider's name has a line break.
-    private static func bound(_ user: UserID, _ provider: KeyProvider, _ endpoint: String) -> [UInt8] {
+    private static func associatedData(_ user: UserID, _ provider: KeyProvider, _ endpoint: String) -> [UInt8] {
         user.bytes + Array("\(provider.rawValue)\n\(endpoint)".utf8)
     }
 }

@@ -47,12 +47,12 @@ enum AIKeyStatements {
 
     // MARK: Statements of an act
 
-    /// Stores a key in the place of an earlier one.
+    /// Stores a key, and replaces an earlier one for the same provider.
     static func store(_ key: StoredAIKey) -> SQL {
         """
         INSERT INTO ai_keys (user_id, provider, endpoint, model, schema_style, tokens_field, master, sealed, hint, created_at)
         SELECT \(key.user), \(key.key.provider), \(key.key.endpoint), \(key.key.model), \(key.key.schemaStyle),
-               \(key.key.tokensField), \(key.master), \(key.sealed), \(key.key.hint), \(key.key.createdAt)
+               \(key.key.tokensField), \(key.masterID), \(key.sealedSecret), \(key.key.hint), \(key.key.createdAt)
         FROM ledger_stamp
         ON CONFLICT (user_id, provider) DO UPDATE SET
             endpoint = excluded.endpoint, model = excluded.model, schema_style = excluded.schema_style,
@@ -71,22 +71,22 @@ enum AIKeyStatements {
     static func markUsed(_ key: StoredAIKey, at now: Timestamp) -> SQL {
         """
         UPDATE ai_keys SET used_at = \(now)
-        WHERE user_id = \(key.user) AND provider = \(key.key.provider) AND sealed = \(key.sealed)
+        WHERE user_id = \(key.user) AND provider = \(key.key.provider) AND sealed = \(key.sealedSecret)
         """
     }
 
     // MARK: Rotation of the master key
 
     /// Returns a query for keys that were sealed by another master key.
-    static func sealedByOthers(than master: [UInt8], _ limit: Int64) -> SQL {
-        "SELECT \(columns) FROM ai_keys k WHERE k.master <> \(master) ORDER BY k.user_id, k.provider LIMIT \(limit)"
+    static func keysSealedByOthers(than masterID: [UInt8], _ limit: Int64) -> SQL {
+        "SELECT \(columns) FROM ai_keys k WHERE k.master <> \(masterID) ORDER BY k.user_id, k.provider LIMIT \(limit)"
     }
 
     /// Replaces the sealed secret of a key, unless the key has been replaced in the meantime.
     static func replaceSealed(_ old: StoredAIKey, _ new: StoredAIKey) -> SQL {
         """
-        UPDATE ai_keys SET master = \(new.master), sealed = \(new.sealed)
-        WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealed)
+        UPDATE ai_keys SET master = \(new.masterID), sealed = \(new.sealedSecret)
+        WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealedSecret)
         """
     }
 }

@@ -13,16 +13,16 @@ import SQL
 final class AIKeys {
     private let services: Services
     /// Limits the calls to third parties for checks to one at a time for each person.
-    private let calls: KeyedLimiter<UserID>
+    private let callLimiter: KeyedLimiter<UserID>
 
     init(_ services: Services) {
         self.services = services
-        calls = KeyedLimiter(services.database.poller, sharing: services.models.shared.checks)
+        callLimiter = KeyedLimiter(services.database.poller, sharing: services.models.shared.checkTurns)
     }
 
     /// The group `keys`.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.setAIKey, set)
+        routes.signedIn(API.setAIKey, setKey)
         routes.signedIn(API.listAIKeys, list)
         routes.signedIn(API.deleteAIKey, delete)
         routes.signedIn(API.checkAIKey, check)
@@ -30,16 +30,16 @@ final class AIKeys {
     }
 
     /// Stores one of the caller's own keys, and replaces an earlier one for the same provider.
-    func set(_ caller: Caller, _ call: Call<AIKeyPath, AIKeyUpdate>) async throws -> AIKeyResponse {
+    func setKey(_ caller: Caller, _ call: Call<AIKeyPath, AIKeyUpdate>) async throws -> AIKeyResponse {
         if let earlier: AIKeyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (provider, body) = (call.parameters.provider, call.body)
         let (account, email) = try await requireAdult(caller)
-        guard let master = services.auditKeyring?.masters.first else { throw APIError.keyringIsMissing }
+        guard let master = services.auditKeyring?.masterKeys.first else { throw APIError.keyringIsMissing }
         let endpoint = try Self.endpoint(of: provider, body.endpoint)
         let ledger = account.family ?? .outside
         return try await services.withConfirmedPassword(
             body.password, of: account, email, caller, in: ledger
-        ) { success in
+        ) { successStatement in
             if provider == .custom { try await requirePublic(endpoint, caller) }
             let key = AIKeyResponse(
                 provider: provider, hint: "…" + body.key.wireText.suffix(4), model: body.model,
@@ -48,7 +48,7 @@ final class AIKeys {
             let stored = StoredAIKey(
                 body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
             return try await services.ledger.write(caller, in: ledger) { queries in
-                let seq = try await Ledger.newestNumber(of: ledger, queries)
+                let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
                 let account = try await services.access.account(caller, queries)
                 guard account.connectableAddress != nil else { return Self.denied(account, since: seq) }
                 let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
@@ -56,7 +56,8 @@ final class AIKeys {
                     kind: .aiKeySet, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     details: ["provider": provider.rawValue], stampedRows: 0,
                     statements: [
-                        AIKeyStatements.store(stored), success, try await count.increment(at: caller.now, queries),
+                        AIKeyStatements.store(stored), successStatement,
+                        try await count.increment(at: caller.now, queries),
                     ])
                 return .perform(act, key)
             }
@@ -75,7 +76,7 @@ final class AIKeys {
         let provider = call.parameters.provider
         let ledger = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: ledger) { queries in
-            let seq = try await Ledger.newestNumber(of: ledger, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
             let account = try await services.access.account(caller, queries)
             guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
                 throw APIError.noSuchKey
@@ -91,13 +92,13 @@ final class AIKeys {
     /// Asks the provider once whether it accepts the key and has the model.
     func check(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> AIKeyCheck {
         _ = try await requireAdult(caller)
-        let read = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
-        guard let stored = try await services.database.query(read).first.map(StoredAIKey.init) else {
+        let keyQuery = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
+        guard let stored = try await services.database.query(keyQuery).first.map(StoredAIKey.init) else {
             throw APIError.noSuchKey
         }
         guard let keyring = services.auditKeyring else { throw APIError.keyringIsMissing }
         guard let key = stored.opened(keyring) else { throw APIError.keyIsUnreadable }
-        let availability = try await calls.run(caller.userID) {
+        let availability = try await callLimiter.run(caller.userID) {
             await services.models.provider(key).availability()
         }
         _ = try await services.database.query(AIKeyStatements.markUsed(stored, at: caller.now))
@@ -113,7 +114,7 @@ final class AIKeys {
         if let email = account.connectableAddress { return (account, email) }
         let ledger = account.family ?? .outside
         let _: NoAnswer = try await services.ledger.write(caller, in: ledger) { queries in
-            let seq = try await Ledger.newestNumber(of: ledger, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
             return Self.denied(try await services.access.account(caller, queries), since: seq)
         }
         throw APIError(.authorizationDenied, .keysForAdultsOnly)
@@ -133,8 +134,8 @@ final class AIKeys {
     private static func endpoint(
         of provider: KeyProvider, _ customEndpoint: String?
     ) throws(APIError) -> ThirdPartyURL {
-        if let usual = provider.usualEndpoint {
-            guard customEndpoint == nil, let url = ThirdPartyURL(usual) else {
+        if let usualEndpoint = provider.usualEndpoint {
+            guard customEndpoint == nil, let url = ThirdPartyURL(usualEndpoint) else {
                 throw APIError.onlyCustomProvidersHaveEndpoints
             }
             return url
@@ -149,7 +150,7 @@ final class AIKeys {
     /// - Throws: 422 for another one.
     private func requirePublic(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
         guard endpoint.hasPublicName else { throw APIError.endpointIsNotPublic }
-        guard try await calls.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
+        guard try await callLimiter.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
             throw APIError.endpointIsNotPublic
         }
     }

@@ -11,8 +11,9 @@ struct ProviderList {
 
     init(_ services: Services) { self.services = services }
 
-    /// Lists the rules, the server's gateway, and the providers of the caller's own keys. The gateway is asked whether
-    /// it is available; for a third party, the list shows the result of the latest check or question.
+    /// Lists the rules, the server's gateway, and all third parties, even those for which the caller has no key. The
+    /// gateway is asked whether it is available; for a third party, the list shows the result of the latest check or
+    /// question.
     func list(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> ModelProviderList {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
@@ -26,10 +27,10 @@ struct ProviderList {
             latencyMilliseconds: 1, tasks: TaskKind.requestedKinds, reason: nil,
             isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
         let gateway = await gateway(isUsed: mode == .auto && models.gatewayNotice() == nil)
-        let chosen = try? models.key(for: nil).get()
+        let chosenKey = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
             let key = models.keys.first { $0.key.provider == provider }
-            let isChosen = key.map { chosen?.sealed == $0.sealed } ?? false
+            let isChosen = key.map { chosenKey?.sealedSecret == $0.sealedSecret } ?? false
             return thirdParty(
                 provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
                 isUsed: isChosen && (mode == .auto || mode == .byoOnly))
@@ -39,13 +40,13 @@ struct ProviderList {
 
     private func gateway(isUsed: Bool) async -> ModelProviderItem {
         var reason: UnavailabilityReason? = .notConfigured
-        if let gateway = services.models.server {
-            if case .unavailable(let why) = await gateway.availability() { reason = why } else { reason = nil }
+        if let gateway = services.models.serverGateway {
+            if case .unavailable(let cause) = await gateway.availability() { reason = cause } else { reason = nil }
         }
-        let health = services.models.server == nil ? nil : services.models.shared.gateway
+        let health = services.models.serverGateway == nil ? nil : services.models.shared.gatewayHealth
         return item(
-            ProviderName.serverGateway.rawValue, .server, .localStandard, model: services.models.server?.model, health,
-            reason: reason?.rawValue, isActive: isUsed && reason == nil)
+            ProviderName.serverGateway.rawValue, .server, .localStandard, model: services.models.serverGateway?.model,
+            health, reason: reason?.rawValue, isActive: isUsed && reason == nil)
     }
 
     private func thirdParty(
@@ -62,7 +63,7 @@ struct ProviderList {
         } else if health?.network != .online {
             reason = UnavailabilityReason.paused.rawValue
         } else if let check = health?.latestCheck {
-            if case .unavailable(let why) = check.availability { reason = why.rawValue }
+            if case .unavailable(let cause) = check.availability { reason = cause.rawValue }
         } else {
             reason = ModelProviderItem.notChecked
         }
@@ -82,7 +83,7 @@ struct ProviderList {
             contextTokens: capabilities.contextTokens,
             latencyMilliseconds: ((latency ?? capabilities.expectedLatency) / .milliseconds(1)).rounded(),
             isLatencyMeasured: latency != nil, tasks: TaskKind.requestedKinds.filter(capabilities.kinds.contains),
-            checkAgeSeconds: health?.latestCheck.map { Int((ContinuousClock.now - $0.at) / .seconds(1)) },
+            checkAgeSeconds: health?.latestCheck.map { Int((ContinuousClock.now - $0.checkedAt) / .seconds(1)) },
             reason: reason, isActive: isActive)
     }
 }

@@ -10,7 +10,7 @@ enum LegalTexts {
         let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))
         return LegalDocument(
             title: "Privacy policy", version: "1.6-\(digest)", effectiveDate: "2026-11-27",
-            content: "\(whatIsKept)\n\n\(thirdParties)\n\n\(rights)")
+            content: "\(storedDataText)\n\n\(thirdParties)\n\n\(rightsText)")
     }
 
     /// Returns the section about third parties, with a paragraph for each.
@@ -18,7 +18,7 @@ enum LegalTexts {
         var paragraphs: [String] = []
         if let push = parties.push {
             paragraphs.append(
-                "Notifications for your devices go through \(push). It learns \(parties.learnsDevices ? "the device's address" : "who you are in the app") and the words of the notification."
+                "Notifications for your devices go through \(push). It learns \(parties.pushLearnsDeviceAddresses ? "the device's address" : "who you are in the app") and the words of the notification."
             )
         }
         if parties.hasWebPush {
@@ -58,7 +58,7 @@ enum LegalTexts {
         return (["Others"] + paragraphs.map { "- \($0)" }).joined(separator: "\n")
     }
 
-    private static let whatIsKept = """
+    private static let storedDataText = """
         Nagz keeps the things that the members of a family have asked each other to do. This policy says what it keeps for \
         that, who can see it, and what you can do about it. "We" are the people who run this server.
 
@@ -88,7 +88,7 @@ enum LegalTexts {
         and answers are kept too, sealed, until you end it or 45 minutes after the last one.
         """
 
-    private static let rights = """
+    private static let rightsText = """
         Children
         A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
         can do nothing until a guardian has agreed. Children cannot give consents themselves.

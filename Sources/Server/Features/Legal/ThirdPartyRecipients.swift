@@ -6,7 +6,7 @@ struct ThirdPartyRecipients: Sendable {
     /// The service that forwards push messages; nil if none are sent.
     var push: String?
     /// Whether the push service learns the addresses of devices.
-    var learnsDevices = true
+    var pushLearnsDeviceAddresses = true
     /// Whether messages are sent to browsers, through the push services of the browsers' makers.
     var hasWebPush = false
     /// The service that forwards text messages; nil if none are sent.
@@ -26,7 +26,7 @@ extension ThirdPartyRecipients {
             sms = Self.name(configuration.deliveries.sms)
             hasWebPush = configuration.deliveries.webPush != nil
             if case .webhook = configuration.deliveries.push {
-                learnsDevices = configuration.deliveries.passesTokens
+                pushLearnsDeviceAddresses = configuration.deliveries.passesTokens
             }
         }
         // Codes are sent by every instance.

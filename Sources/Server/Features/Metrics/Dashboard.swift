@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Reactor
 
-/// The figures of a dashboard: rates of the last minute, charts of the last five.
+/// The figures of a dashboard: rates of the last minute, and charts of the last five minutes.
 enum Dashboard {
     /// Returns the figures and charts.
     /// - Parameter counts: the numbers of nags, people and families; nil if they are not shown.
@@ -12,27 +12,27 @@ enum Dashboard {
         let samples = telemetry.samples
         let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
         // The newest step may be very short, so the rates are computed over the last minute.
-        let minute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
+        let lastMinute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
         let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
         return MetricsResponse(
             metrics: [
                 figure(
-                    "requests_per_second", "Requests", minute?.requestsPerSecond, "1/s",
-                    curve: steps.map(\.requestsPerSecond)),
+                    "requests_per_second", "Requests", lastMinute?.requestsPerSecond, "1/s",
+                    chartValues: steps.map(\.requestsPerSecond)),
                 figure(
-                    "failures", "Failed requests", minute?.failurePercent, "%", above: 1,
-                    curve: steps.map(\.failurePercent)
+                    "failures", "Failed requests", lastMinute?.failurePercent, "%", above: 1,
+                    chartValues: steps.map(\.failurePercent)
                 ),
                 figure(
-                    "latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50,
-                    curve: steps.map { $0.latency(0.5) }),
+                    "latency_p50", "Median latency", lastMinute?.latency(0.5), "ms", above: 50,
+                    chartValues: steps.map { $0.latency(0.5) }),
                 figure(
-                    "latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500,
-                    curve: steps.map { $0.latency(0.99) }),
+                    "latency_p99", "Slowest hundredth", lastMinute?.latency(0.99), "ms", above: 500,
+                    chartValues: steps.map { $0.latency(0.99) }),
                 figure(
-                    "connections", "Open connections", Double(telemetry.connections), "",
-                    curve: samples.map { Double($0.connections) }),
+                    "connections", "Open connections", Double(telemetry.openConnections), "",
+                    chartValues: samples.map { Double($0.openConnections) }),
                 figure(
                     "connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "",
                     above: 0),
@@ -41,14 +41,16 @@ enum Dashboard {
                 figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
                 figure(
                     "memory", "Memory", megabytes(ProcessFigures.residentBytes()), "MB", above: 1_024,
-                    curve: samples.map { megabytes($0.residentBytes) }),
-                figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
+                    chartValues: samples.map { megabytes($0.residentBytes) }),
+                figure(
+                    "processor", "Processor", lastMinute?.processorPercent, "%",
+                    chartValues: steps.map(\.processorPercent)),
                 figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
-            ] + deliveries(telemetry.deliveries, now) + (counts.map(product) ?? []))
+            ] + deliveryFigures(telemetry.deliveries, now) + (counts.map(productFigures) ?? []))
     }
 
     /// Returns the figures of this instance's deliveries, over all channels, since it started.
-    private static func deliveries(_ channels: [DeliveryFigures], _ now: Timestamp) -> [Metric] {
+    private static func deliveryFigures(_ channels: [DeliveryFigures], _ now: Timestamp) -> [Metric] {
         func sum(_ counter: KeyPath<DeliveryFigures, Counter>) -> Double {
             Double(channels.reduce(0) { $0 + $1[keyPath: counter].value })
         }
@@ -61,7 +63,7 @@ enum Dashboard {
         ]
     }
 
-    private static func product(_ counts: ProductCounts.Counts) -> [Metric] {
+    private static func productFigures(_ counts: ProductCounts.Counts) -> [Metric] {
         [
             figure("nags_open", "Open nags", Double(counts.openNags), ""),
             figure("nags_completed", "Completed nags", Double(counts.completedNags), ""),
@@ -73,11 +75,11 @@ enum Dashboard {
 
     private static func figure(
         _ key: String, _ label: String, _ value: Double?, _ unit: String, above: Double? = nil, below: Double? = nil,
-        curve: [Double]? = nil
+        chartValues: [Double]? = nil
     ) -> Metric {
         Metric(
             key: key, label: label, value: rounded(value ?? 0), unit: unit, warnAbove: above, warnBelow: below,
-            sparklineHistory: curve.map { $0.map(rounded) })
+            sparklineHistory: chartValues.map { $0.map(rounded) })
     }
 
     private static func sum(_ telemetry: Telemetry, _ gauge: KeyPath<LoopGauges, Counter>) -> Int {
@@ -92,7 +94,8 @@ enum Dashboard {
         let requestsPerSecond: Double
         let failurePercent: Double
         let processorPercent: Double
-        private let durations: [Int]
+        /// The requests by duration, in the buckets of `Histogram`.
+        private let durationCounts: [Int]
 
         init(_ first: Telemetry.Sample, _ last: Telemetry.Sample) {
             let seconds = max(last.at.elapsed(since: first.at) / .seconds(1), 0.001)
@@ -100,10 +103,10 @@ enum Dashboard {
             requestsPerSecond = Double(requests) / seconds
             failurePercent = requests > 0 ? 100 * Double(last.failures - first.failures) / Double(requests) : 0
             processorPercent = 100 * (last.processorSeconds - first.processorSeconds) / seconds
-            durations = zip(last.durations, first.durations).map { $0 - $1 }
+            durationCounts = zip(last.durationCounts, first.durationCounts).map { $0 - $1 }
         }
 
         /// Returns a quantile of the latency in milliseconds.
-        func latency(_ part: Double) -> Double { Histogram.quantile(part, of: durations) }
+        func latency(_ quantile: Double) -> Double { Histogram.quantile(quantile, of: durationCounts) }
     }
 }

@@ -10,8 +10,8 @@ enum MetricsRoutes {
             // Only administrators see the numbers of users, families and nags.
             let account =
                 if let caller { try? await services.access.account(caller, services.database) } else { nil as Account? }
-            let product = account?.isAdmin == true ? await counts.current(services.database) : nil
-            return Dashboard.figures(telemetry, product, at: services.clock.now())
+            let productCounts = account?.isAdmin == true ? await counts.current(services.database) : nil
+            return Dashboard.figures(telemetry, productCounts, at: services.clock.now())
         }
     }
 }
@@ -29,10 +29,11 @@ enum MetricsListener {
     }
 
     static func application(
-        _ telemetry: Telemetry, _ head: CheckpointStatus, _ clock: any WallClock
+        _ telemetry: Telemetry, _ checkpointStatus: CheckpointStatus, _ clock: any WallClock
     ) throws -> Application {
         let route = Route.immediate(.get, "/metrics") { _ in
-            Response(.ok, .metrics, bytes: Array(PrometheusText(telemetry, head, at: clock.now()).text.utf8))
+            Response(
+                .ok, .metrics, bytes: Array(PrometheusText(telemetry, checkpointStatus, at: clock.now()).text.utf8))
         }
         return Application(router: try Router([route]), requestIDField: HeaderFields.requestID)
     }

@@ -4,8 +4,8 @@ import SQL
 
 /// The numbers of nags, people and families, for the dashboard.
 ///
-/// Counting reads whole indexes, so no request waits for it. At most one count runs in this process, requests are
-/// answered from the last one, and the next begins only when `RefreshSchedule` allows it.
+/// Counting reads whole indexes. So at most one count runs in this process, and the next one begins only when
+/// `RefreshSchedule` allows it. Only the request that begins a count waits for it; all others get the latest counts.
 final class ProductCounts: Sendable {
     struct Counts: Sendable, Equatable {
         var openNags = 0
@@ -24,8 +24,8 @@ final class ProductCounts: Sendable {
 
     /// Returns the latest counts, after counting again if that is due; nil before the first count that succeeded.
     func current(_ database: Database) async -> Counts? {
-        let (isDue, known) = state.withLock { state in (state.schedule.begin(at: .now()), state.counts) }
-        guard isDue else { return known }
+        let (isDue, latestCounts) = state.withLock { state in (state.schedule.begin(at: .now()), state.counts) }
+        guard isDue else { return latestCounts }
         let counts = try? await Self.count(database)
         return state.withLock { state in
             if let counts { state.counts = counts }

@@ -5,17 +5,18 @@ extension PrometheusText {
     /// answer. The lag is 0 without standbys, and missing if the server may not see it.
     mutating func writeDatabase(_ figures: DatabaseFigures?) {
         guard let figures else { return }
-        begin("nagz_clock_offset_seconds", "gauge", "How far the server's clock is ahead of the database's.")
-        line("nagz_clock_offset_seconds", "", "\(Double(figures.clockOffset.microseconds) / 1e6)")
+        writeHeader("nagz_clock_offset_seconds", "gauge", "How far the server's clock is ahead of the database's.")
+        writeSample("nagz_clock_offset_seconds", "", "\(Double(figures.clockOffset.microseconds) / 1e6)")
         let replication = figures.replication
-        single("nagz_replication_standbys", "gauge", "Standbys that stream from the database.", replication.standbys)
+        writeMetric(
+            "nagz_replication_standbys", "gauge", "Standbys that stream from the database.", replication.standbys)
         guard replication.isVisible || replication.standbys == 0 else { return }
-        single(
+        writeMetric(
             "nagz_replication_synchronous_standbys", "gauge", "Those of them that commits wait for.",
             replication.synchronousStandbys)
-        single(
+        writeMetric(
             "nagz_replication_lag_bytes", "gauge", "What the slowest standby has not replayed.", figures.lag.bytes)
-        begin("nagz_replication_lag_seconds", "gauge", "How long the slowest standby has been behind.")
-        line("nagz_replication_lag_seconds", "", "\(figures.lag.time / .seconds(1))")
+        writeHeader("nagz_replication_lag_seconds", "gauge", "How long the slowest standby has been behind.")
+        writeSample("nagz_replication_lag_seconds", "", "\(figures.lag.time / .seconds(1))")
     }
 }

@@ -3,7 +3,7 @@ import Domain
 extension PrometheusText {
     /// Writes the results of deliveries on this instance, by channel and result.
     mutating func writeDeliveries(_ channels: [DeliveryFigures], _ now: Timestamp) {
-        begin("nagz_deliveries_total", "counter", "Attempts at notifications, by what they ended in.")
+        writeHeader("nagz_deliveries_total", "counter", "Attempts at notifications, by what they ended in.")
         for one in channels {
             let counts = [
                 ("sent", one.sent), ("repeated", one.repeated), ("seen_live", one.skippedForLiveSocket),
@@ -12,13 +12,14 @@ extension PrometheusText {
             ]
             for (result, count) in counts {
                 let labels = #"channel="\#(one.channel.rawValue)",result="\#(result)""#
-                line("nagz_deliveries_total", labels, String(count.value))
+                writeSample("nagz_deliveries_total", labels, String(count.value))
             }
         }
-        begin("nagz_delivery_queue_age_seconds", "gauge", "How long a notification has waited; 0 without a queue.")
+        writeHeader(
+            "nagz_delivery_queue_age_seconds", "gauge", "How long a notification has waited; 0 without a queue.")
         for one in channels {
             let age = Double(one.queueAge(at: now).microseconds) / 1e6
-            line("nagz_delivery_queue_age_seconds", #"channel="\#(one.channel.rawValue)""#, "\(age)")
+            writeSample("nagz_delivery_queue_age_seconds", #"channel="\#(one.channel.rawValue)""#, "\(age)")
         }
     }
 }

@@ -7,145 +7,149 @@ import TimeZones
 struct PrometheusText {
     private(set) var text = ""
 
-    init(_ telemetry: Telemetry, _ head: CheckpointStatus, at now: Timestamp) {
+    init(_ telemetry: Telemetry, _ checkpointStatus: CheckpointStatus, at now: Timestamp) {
         text.reserveCapacity(16_384)
         let series = telemetry.requests.series
-        begin("nagz_http_requests_total", "counter", "Requests answered.")
+        writeHeader("nagz_http_requests_total", "counter", "Requests answered.")
         for one in series {
             for (status, count) in one.counts {
-                line("nagz_http_requests_total", Self.labels(one) + #",status="\#(status)""#, String(count))
+                writeSample("nagz_http_requests_total", Self.labels(one) + #",status="\#(status)""#, String(count))
             }
         }
-        begin("nagz_http_request_duration_seconds", "histogram", "From a request's first byte to its answer's last.")
+        writeHeader(
+            "nagz_http_request_duration_seconds", "histogram", "From a request's first byte to its answer's last.")
         for one in series { writeHistogram("nagz_http_request_duration_seconds", Self.labels(one), one.durations) }
-        single("nagz_http_received_bytes_total", "counter", "Bytes of requests.", telemetry.requests.bytesIn.value)
-        single("nagz_http_sent_bytes_total", "counter", "Bytes of answers.", telemetry.requests.bytesOut.value)
-        single("nagz_http_connections", "gauge", "Open connections.", telemetry.connections)
-        single(
+        writeMetric("nagz_http_received_bytes_total", "counter", "Bytes of requests.", telemetry.requests.bytesIn.value)
+        writeMetric("nagz_http_sent_bytes_total", "counter", "Bytes of answers.", telemetry.requests.bytesOut.value)
+        writeMetric("nagz_http_connections", "gauge", "Open connections.", telemetry.openConnections)
+        writeMetric(
             "nagz_http_connections_total", "counter", "Connections accepted.", telemetry.connectionsOpened.value)
-        single(
+        writeMetric(
             "nagz_http_connections_refused_total", "counter", "Connections turned away.",
             telemetry.connectionsRefused.value)
 
-        perLoop(telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.sessions)
-        perLoop(telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waiting)
-        perLoop(
+        writePerLoop(telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.sessions)
+        writePerLoop(telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waiting)
+        writePerLoop(
             telemetry, "nagz_database_refused_total", "counter", "Statements refused by a full or slow queue.",
             \.refused)
-        single(
+        writeMetric(
             "nagz_slow_queries_total", "counter", "Batches of statements that took long.", telemetry.slowQueries.value)
         if let standby = telemetry.standby {
-            begin("nagz_standby_reads_total", "counter", "Long pages of the feed asked of the standby.")
-            line("nagz_standby_reads_total", #"result="answered""#, String(standby.answered.value))
-            line("nagz_standby_reads_total", #"result="behind""#, String(standby.behind.value))
-            line("nagz_standby_reads_total", #"result="unavailable""#, String(standby.unavailable.value))
+            writeHeader("nagz_standby_reads_total", "counter", "Long pages of the feed asked of the standby.")
+            writeSample("nagz_standby_reads_total", #"result="answered""#, String(standby.answered.value))
+            writeSample("nagz_standby_reads_total", #"result="behind""#, String(standby.behind.value))
+            writeSample("nagz_standby_reads_total", #"result="unavailable""#, String(standby.unavailable.value))
         }
-        perLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
-        perLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
-        perLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)
-        perLoop(telemetry, "nagz_ledger_held_rows_total", "counter", "Decisions taken holding the row.", \.lockedRows)
-        begin("nagz_loop_lag_seconds", "gauge", "How late the loop came to its last pulse.")
+        writePerLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
+        writePerLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
+        writePerLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)
+        writePerLoop(
+            telemetry, "nagz_ledger_held_rows_total", "counter", "Decisions taken holding the row.", \.lockedRows)
+        writeHeader("nagz_loop_lag_seconds", "gauge", "How late the loop came to its last pulse.")
         for (number, loop) in telemetry.loops.enumerated() {
-            line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
+            writeSample("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
         }
 
-        writeDatabase(telemetry.database)
-        writeAuditLog(head, now)
+        writeDatabase(telemetry.databaseFigures)
+        writeAuditLog(checkpointStatus, now)
         writeScheduler(telemetry.scheduler, now)
         writeRealtime(telemetry.realtime)
         writeDeliveries(telemetry.deliveries, now)
-        begin("nagz_retention_rows_total", "counter", "Rows that retention has ended.")
+        writeHeader("nagz_retention_rows_total", "counter", "Rows that retention has ended.")
         for (name, rows) in telemetry.retention.rows {
-            line("nagz_retention_rows_total", #"data="\#(name)""#, String(rows))
+            writeSample("nagz_retention_rows_total", #"data="\#(name)""#, String(rows))
         }
         if let spans = telemetry.spans {
-            begin("nagz_trace_spans_total", "counter", "Spans sent to the collector, and dropped.")
-            line("nagz_trace_spans_total", #"result="exported""#, String(spans.exported.value))
-            line("nagz_trace_spans_total", #"result="dropped""#, String(spans.dropped.value))
+            writeHeader("nagz_trace_spans_total", "counter", "Spans sent to the collector, and dropped.")
+            writeSample("nagz_trace_spans_total", #"result="exported""#, String(spans.exported.value))
+            writeSample("nagz_trace_spans_total", #"result="dropped""#, String(spans.dropped.value))
         }
-        begin("process_cpu_seconds_total", "counter", "Processor time used.")
-        line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
-        single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
-        single("process_open_fds", "gauge", "Open descriptors.", ProcessFigures.descriptors())
-        single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
+        writeHeader("process_cpu_seconds_total", "counter", "Processor time used.")
+        writeSample("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
+        writeMetric("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
+        writeMetric("process_open_fds", "gauge", "Open descriptors.", ProcessFigures.openDescriptors())
+        writeMetric("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
         if let release = ZoneDatabase.system.release {
-            begin("nagz_time_zones_age_seconds", "gauge", "Since the system's time zone database was built.")
-            line(
+            writeHeader("nagz_time_zones_age_seconds", "gauge", "Since the system's time zone database was built.")
+            writeSample(
                 "nagz_time_zones_age_seconds", #"release="\#(release.name ?? "unknown")""#,
                 "\(Double(release.age(at: now).microseconds) / 1e6)")
         }
-        begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
-        line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
+        writeHeader("nagz_uptime_seconds", "gauge", "Since the server was built.")
+        writeSample("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
     }
 
     /// Writes the scheduler's figures. The lag is the time for which the oldest due nag has been due.
     private mutating func writeScheduler(_ status: SchedulerStatus, _ now: Timestamp) {
         guard status.isOn else { return }
-        single("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
-        single(
+        writeMetric("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
+        writeMetric(
             "nagz_scheduler_attempts_total", "counter", "Nags that a round tried to escalate.", status.attempts.value)
-        single("nagz_scheduler_failures_total", "counter", "Attempts that failed.", status.failures.value)
-        single(
+        writeMetric("nagz_scheduler_failures_total", "counter", "Attempts that failed.", status.failures.value)
+        writeMetric(
             "nagz_scheduler_leading", "gauge", "Whether this instance had the turn in its last round.",
             status.current.isLeading ? 1 : 0)
-        single(
+        writeMetric(
             "nagz_scheduler_late", "gauge", "Whether nags do not escalate in time.",
             status.verdict(at: now) == .late ? 1 : 0)
-        begin("nagz_scheduler_lag_seconds", "gauge", "How long the nag that waits longest has been due.")
-        line("nagz_scheduler_lag_seconds", "", "\(Double(status.lag(at: now).microseconds) / 1e6)")
+        writeHeader("nagz_scheduler_lag_seconds", "gauge", "How long the nag that waits longest has been due.")
+        writeSample("nagz_scheduler_lag_seconds", "", "\(Double(status.lag(at: now).microseconds) / 1e6)")
     }
 
     private mutating func writeRealtime(_ counters: RealtimeCounters) {
-        single("nagz_sockets", "gauge", "Open WebSockets.", counters.open.value)
-        single("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
-        begin("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
-        for reason in RealtimeCounters.Closing.allCases {
-            line("nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#, String(counters.value(reason)))
+        writeMetric("nagz_sockets", "gauge", "Open WebSockets.", counters.open.value)
+        writeMetric("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
+        writeHeader("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
+        for reason in RealtimeCounters.CloseReason.allCases {
+            writeSample("nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#, String(counters.value(reason)))
         }
-        single("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.frames.value)
-        single(
+        writeMetric("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.frames.value)
+        writeMetric(
             "nagz_socket_events_coalesced_total", "counter", "Events that became part of another one's frame.",
             counters.coalesced.value)
-        single(
+        writeMetric(
             "nagz_realtime_listening", "gauge", "Whether changes by other instances are heard of at once.",
             counters.listening.value)
     }
 
     /// Writes the figures of the audit log. `nagz_audit_alarm` is 1 if an operator should look into it.
-    private mutating func writeAuditLog(_ head: CheckpointStatus, _ now: Timestamp) {
-        guard head.isOn else { return }
-        let snapshot = head.current
-        single(
+    private mutating func writeAuditLog(_ checkpointStatus: CheckpointStatus, _ now: Timestamp) {
+        guard checkpointStatus.isOn else { return }
+        let snapshot = checkpointStatus.current
+        writeMetric(
             "nagz_audit_alarm", "gauge", "Whether the audit log is late or broken.",
-            head.alarm(at: now) == .none ? 0 : 1)
-        single(
+            checkpointStatus.alarm(at: now) == .none ? 0 : 1)
+        writeMetric(
             "nagz_audit_log_entries", "gauge", "Entries in the audit log.",
             snapshot.checkpoint.map { Int($0.size) } ?? 0)
-        begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry may have waited for a checkpoint.")
-        line("nagz_audit_exposure_seconds", "", "\(Double(snapshot.exposure(at: now).microseconds) / 1e6)")
-        single(
+        writeHeader(
+            "nagz_audit_exposure_seconds", "gauge", "How long the oldest entry may have waited for a checkpoint.")
+        writeSample("nagz_audit_exposure_seconds", "", "\(Double(snapshot.exposure(at: now).microseconds) / 1e6)")
+        writeMetric(
             "nagz_audit_open_findings", "gauge", "Findings of verifications on request that nobody has acknowledged.",
-            head.pass.openFindings)
-        writeCheck(head.pass, now)
+            checkpointStatus.passStatus.openFindings)
+        writeCheck(checkpointStatus.passStatus, now)
         guard let checkpoint = snapshot.checkpoint else { return }
-        begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
-        line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
+        writeHeader("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
+        writeSample(
+            "nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
     }
 
     /// Writes the figures of the background check of the log: the running pass and the last full one.
     private mutating func writeCheck(_ pass: PassStatus, _ now: Timestamp) {
-        guard let status = pass.now else { return }
-        single(
+        guard let status = pass.current else { return }
+        writeMetric(
             "nagz_audit_check_alarm", "gauge", "Whether the log does not hold or does not explain the state.",
             status.verdict == .unexplained ? 1 : 0)
-        single(
+        writeMetric(
             "nagz_audit_check_findings", "gauge", "What the log does not explain.",
             Int(max(status.findings, status.lastFindings)))
-        single(
+        writeMetric(
             "nagz_audit_check_families", "gauge", "Families that the pass under way has checked.", Int(status.families))
         guard let finished = status.finishedAt else { return }
-        begin("nagz_audit_check_age_seconds", "gauge", "Since the last full pass ended.")
-        line("nagz_audit_check_age_seconds", "", "\(Double(max(0, (now - finished).microseconds)) / 1e6)")
+        writeHeader("nagz_audit_check_age_seconds", "gauge", "Since the last full pass ended.")
+        writeSample("nagz_audit_check_age_seconds", "", "\(Double(max(0, (now - finished).microseconds)) / 1e6)")
     }
 
     private static func labels(_ series: RequestCounters.Series) -> String {
@@ -153,44 +157,44 @@ struct PrometheusText {
     }
 
     /// Writes the header of a metric.
-    mutating func begin(_ name: String, _ type: String, _ help: String) {
+    mutating func writeHeader(_ name: String, _ type: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
 
     /// Writes a sample of the metric.
     /// - Parameter labels: as `name="value"`, joined by commas. The server's values need no escaping.
-    mutating func line(_ name: String, _ labels: String, _ value: String) {
+    mutating func writeSample(_ name: String, _ labels: String, _ value: String) {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 
     /// Writes a metric that has one sample without labels.
-    mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
-        begin(name, type, help)
-        line(name, "", String(value))
+    mutating func writeMetric(_ name: String, _ type: String, _ help: String, _ value: Int) {
+        writeHeader(name, type, help)
+        writeSample(name, "", String(value))
     }
 
     /// Writes a metric that has one sample for each event loop.
-    private mutating func perLoop(
+    private mutating func writePerLoop(
         _ telemetry: Telemetry, _ name: String, _ type: String, _ help: String, _ gauge: KeyPath<LoopGauges, Counter>
     ) {
-        begin(name, type, help)
+        writeHeader(name, type, help)
         for (number, loop) in telemetry.loops.enumerated() {
-            line(name, #"loop="\#(number)""#, String(loop[keyPath: gauge].value))
+            writeSample(name, #"loop="\#(number)""#, String(loop[keyPath: gauge].value))
         }
     }
 
     /// Writes a histogram; nothing for an empty one. In Prometheus each bucket includes all smaller ones.
     private mutating func writeHistogram(_ name: String, _ labels: String, _ histogram: Histogram) {
         let counts = histogram.counts
-        let all = counts.reduce(0, +)
-        guard all > 0 else { return }
-        var below = 0
+        let totalCount = counts.reduce(0, +)
+        guard totalCount > 0 else { return }
+        var cumulativeCount = 0
         for (bound, count) in zip(Histogram.bounds, counts) {
-            below += count
-            line("\(name)_bucket", labels + #",le="\#(Double(bound) / 1e9)""#, String(below))
+            cumulativeCount += count
+            writeSample("\(name)_bucket", labels + #",le="\#(Double(bound) / 1e9)""#, String(cumulativeCount))
         }
-        line("\(name)_bucket", labels + #",le="+Inf""#, String(all))
-        line("\(name)_sum", labels, "\(histogram.seconds)")
-        line("\(name)_count", labels, String(all))
+        writeSample("\(name)_bucket", labels + #",le="+Inf""#, String(totalCount))
+        writeSample("\(name)_sum", labels, "\(histogram.seconds)")
+        writeSample("\(name)_count", labels, String(totalCount))
     }
 }

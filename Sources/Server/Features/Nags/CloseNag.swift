@@ -3,9 +3,9 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws a nag, for its creator, and for the guardians of the child who receives it if it is of a connection. A
-    /// creator who did not withdraw it is notified, and so is the recipient if they were notified of the nag. Repeating
-    /// a withdrawal changes nothing.
+    /// Withdraws a nag, for its creator, and, if the nag is of a connection, for the guardians of the child who
+    /// receives it. If somebody else than the creator withdraws it, the creator is notified. The recipient is notified
+    /// if they were notified of the nag. Repeating a withdrawal changes nothing.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }

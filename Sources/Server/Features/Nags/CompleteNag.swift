@@ -22,7 +22,9 @@ extension Nags {
                 throw APIError(.conflict, .nagNotOpen)
             case .open: break
             }
-            if let opensAt = view.nag.opensAt, caller.now < opensAt { throw tooEarly(opensAt, in: view.timeZone) }
+            if let opensAt = view.nag.opensAt, caller.now < opensAt {
+                throw earlyCompletionError(opensAt, in: view.timeZone)
+            }
             return try await complete(view, note: note, at: caller.now, as: input, queries)
         }
     }

@@ -36,10 +36,10 @@ struct ConnectionNagCancellation {
     /// Cancels the nags, with separate acts for each recipient. The actor is the system, so the entries do not reveal
     /// who blocked whom.
     func cancel(_ nags: SQL, _ context: CallContext) async throws {
-        let found = try await database.query(nags).map { row throws(PostgresError) -> (FamilyID, UserID) in
+        let recipients = try await database.query(nags).map { row throws(PostgresError) -> (FamilyID, UserID) in
             (try row["family_id"], try row["recipient_id"])
         }
-        for (ledgerID, recipient) in found {
+        for (ledgerID, recipient) in recipients {
             while try await cancelBatch(of: recipient, in: ledgerID, context) == NagStatements.cancelBatchSize {}
         }
     }

@@ -5,8 +5,8 @@ import Postgres
 import TimeZones
 
 extension Nags {
-    /// Creates a nag over a connection, within the daily cap: for the other party, or where the connection is a
-    /// caregiver's for the children that the other party shares. Refusals are in the connection's audit log.
+    /// Creates a nag over a connection, within the daily cap. The recipient is the other party, or, if the connection
+    /// is a caregiver's, a child whom the other party shares. Refusals are in the connection's audit log.
     func create(
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller
     ) async throws -> NagResponse {
@@ -91,7 +91,8 @@ extension Nags {
             sharesFamily: try row["shares_family"])
     }
 
-    /// Returns the reason for which the two may send each other nothing new about an existing nag; nil if they may.
+    /// Returns the reason for which an existing nag's creator and recipient may send each other nothing new about it;
+    /// nil if they may.
     /// Unlike for a new nag, it does not matter whether the connection is a caregiver's.
     static func denialOfConnectionContact(_ row: Row) throws(PostgresError) -> Denial? {
         let recipient = try recipient(row)

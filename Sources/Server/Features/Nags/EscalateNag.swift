@@ -39,7 +39,7 @@ extension Nags {
             switch next.stage {
             case .missed: return .perform(try await miss(state.record, at: now, queries), NoAnswer())
             case .phase(let phase):
-                return .perform(try await step(to: phase, dueAt: next.at, state, at: now, queries), NoAnswer())
+                return .perform(try await stepAct(to: phase, dueAt: next.at, state, at: now, queries), NoAnswer())
             }
         }
         if let rescheduling { _ = try await services.database.query(rescheduling) }
@@ -58,7 +58,7 @@ extension Nags {
     }
 
     /// Returns the act that takes a nag to a phase.
-    private func step(
+    private func stepAct(
         to phase: EscalationPhase, dueAt: Timestamp, _ state: EscalationState, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let (record, nag) = (state.record, state.record.nag)

@@ -6,11 +6,11 @@ import TimeZones
 /// A nag's phase and everything that its next steps depend on, as of one moment.
 struct EscalationState {
     let record: NagRecord
-    /// All steps, by the nag's and its recipient's present settings.
+    /// All steps, by the present settings of the nag and of its recipient.
     let escalation: Escalation
     /// The time at which the scheduler will read the nag again.
     let nextStepAt: Timestamp
-    private let phaseSince: Timestamp
+    private let phaseStartedAt: Timestamp
     private let recipient: (preferences: Preferences, channels: [DeliveryChannel])
     private let creatorChannels: [DeliveryChannel]
     private let notifiesCreator: Bool
@@ -30,7 +30,7 @@ struct EscalationState {
             quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
             plan: services.escalationPlan)
         nextStepAt = try row["next_step_at"]
-        phaseSince = try row["phase_since"] ?? cycleStartedAt
+        phaseStartedAt = try row["phase_since"] ?? cycleStartedAt
         recipient = (preferences, preferences.channels(mayText: try row["recipient_may_text"]))
         let storedByCreator: StoredPreferences = try row["creator_prefs"]
         let creator = storedByCreator.effective(familyZone: record.timeZone)
@@ -45,8 +45,8 @@ struct EscalationState {
         record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
     }
 
-    /// Returns the person who is notified of a phase, and the channels: the recipient, or the creator of the last phase
-    /// if they want that. Nil for a phase that waits for the recipient's daily digest.
+    /// Returns the person who is notified of a phase, and the channels. It is the recipient; of the last phase, it is
+    /// the creator, if they want that notification. Nil for a phase that waits for the recipient's daily digest.
     func addressee(of phase: EscalationPhase) -> (UserID, [DeliveryChannel])? {
         if phase == .guardianReview, notifiesCreator { return (record.nag.creatorID, creatorChannels) }
         if recipient.preferences.isHeldForDigest(phase, of: record.nag.category) { return nil }
@@ -72,9 +72,9 @@ struct EscalationState {
             recipient.preferences.hasReminders(in: record.phase, of: record.nag.category)
         else { return nil }
         let interval = escalation.reminderInterval.microseconds
-        let passed = max(0, (now - phaseSince).microseconds) / interval
-        let last = phaseSince + Timestamp.Span(microseconds: passed * interval)
+        let passedIntervals = max(0, (now - phaseStartedAt).microseconds) / interval
+        let lastReminder = phaseStartedAt + Timestamp.Span(microseconds: passedIntervals * interval)
         let dueAt = record.nag.dueAt
-        return escalation.nextReminder(after: last, now: now, snoozedUntil: dueAt > now ? dueAt : nil)
+        return escalation.nextReminder(after: lastReminder, now: now, snoozedUntil: dueAt > now ? dueAt : nil)
     }
 }

@@ -6,8 +6,8 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Submits an excuse, for the recipient: their own words, or their device's summary. At most
-    /// `NagLimit.excusesPerDay` a day. The excuse does not change the nag, and no event, audit log or server log
+    /// Submits an excuse, for the recipient, at most `NagLimit.excusesPerDay` a day. Its text is the recipient's own
+    /// words, or their device's summary. The excuse does not change the nag, and no event, audit log or server log
     /// contains its words.
     func submitExcuse(
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance

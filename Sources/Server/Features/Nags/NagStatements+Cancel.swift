@@ -5,9 +5,9 @@ extension NagStatements {
     /// The largest number of nags that one act of `cancelOpen` closes. An act may not stamp more rows of one type.
     static let cancelBatchSize = 400
 
-    /// Parts of an act that close open nags of somebody who is leaving as `cancelled_relationship_change`, and append
-    /// their `nag_cancelled` events. The act MUST stamp `cancelBatchSize` rows, require `.nothingChanged`, and be
-    /// repeated until `countOpen` is 0.
+    /// Parts of an act that close the open nags to a person as `cancelled_relationship_change`, `cancelBatchSize` at
+    /// most, and append their `nag_cancelled` events. The act MUST have `stampedRows` for the closed nags and require
+    /// `.nothingChanged`, and MUST be repeated until `countOpen` is 0.
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
         cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
     }

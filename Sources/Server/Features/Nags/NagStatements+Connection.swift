@@ -22,8 +22,8 @@ extension NagStatements {
 
     // MARK: Who may nag whom
 
-    /// Reads whether somebody may nag somebody over a connection, the connection's `seq`, and the recipient's names and
-    /// time zone. No row: the creator is not one of its parties.
+    /// Reads whether a creator may nag a recipient over a connection, the connection's `seq`, and the recipient's
+    /// display name, pseudonym and time zone. No row: the creator is not one of the connection's parties.
     static func addressee(_ recipient: UserID, of creator: UserID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*, c.seq, u.display_name, u.pseudonym, f.time_zone, f.time_zone_changed_at
@@ -35,8 +35,7 @@ extension NagStatements {
         """
     }
 
-    /// Counts the nags that the creator sent over the connection on that day. Those that a series creates are not
-    /// counted.
+    /// Counts the nags that the creator sent over the connection on a day. Nags that a series creates are not counted.
     static func countSent(by creator: UserID, over connection: ConnectionID, day: Range<Timestamp>) -> SQL {
         """
         SELECT count(*) AS count FROM nags WHERE family_id = \(connection) AND creator_id = \(creator)
@@ -45,7 +44,7 @@ extension NagStatements {
     }
 
     /// Reads whether the nag's creator may still nag its recipient over the connection, whether the next nag of its
-    /// series exists, and whether the one before it is still open.
+    /// series exists, and whether the nag before this one is still open.
     static func seriesFacts(after nag: NagID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*,
@@ -78,8 +77,8 @@ extension NagStatements {
 
     // MARK: Nags to cancel
 
-    /// Reads the ledgers and recipients of two kinds of open nags of connections: those to a child, and those of a
-    /// guardian's own connections to children of the guardian's family.
+    /// Reads the ledgers and recipients of open nags of connections: of all nags to `child`, and of the nags over the
+    /// active connections of `guardian` to children whose guardian they are.
     static func openConnectionNags(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
@@ -88,7 +87,7 @@ extension NagStatements {
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
             AND n.recipient_id = ANY(\(MembershipStatements.childIDs(ofGuardian: guardian)))
-            AND n.family_id IN (\(ConnectionStatements.ids(of: guardian)))
+            AND n.family_id IN (\(ConnectionStatements.activeIDs(of: guardian)))
         """
     }
 

@@ -6,15 +6,15 @@ extension NagStatements {
     /// and their `total` number. Nags that the person has dismissed, and nags whose sender may no longer remind them,
     /// are not included.
     static func digest(of user: UserID, in family: FamilyID, until moment: Timestamp, limit: Int) -> SQL {
-        let isAbout: SQL = """
+        let isIncluded: SQL = """
             n.recipient_id = \(user) AND n.status = 'open' AND n.due_at <= \(moment) AND n.recipient_dismissed_at IS NULL
             """
         return """
             SELECT n.due_at, n.category, n.description, count(*) OVER () AS total
             FROM (
-                SELECT * FROM nags n WHERE n.family_id = \(family) AND \(isAbout)
+                SELECT * FROM nags n WHERE n.family_id = \(family) AND \(isIncluded)
                 UNION ALL
-                SELECT * FROM nags n WHERE n.connection_id IS NOT NULL AND \(isAbout)
+                SELECT * FROM nags n WHERE n.connection_id IS NOT NULL AND \(isIncluded)
                     AND \(ConnectionStatements.isActive("n.connection_id"))
             ) n
             WHERE NOT \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id"))

@@ -4,17 +4,17 @@ import SQL
 
 /// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
-    /// The largest number of due nags that a round of the scheduler considers.
+    /// The maximum number of due nags that a round of the scheduler considers.
     static let dueLimit = 1_000
-    /// The largest number of these that it takes from one family.
+    /// The maximum number of due nags that a round of the scheduler takes from one family.
     static let dueLimitPerFamily = 16
 
     /// Reads a nag with everything that its escalation depends on.
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(recordColumns(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
-               \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
-               \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
+               \(PreferenceStatements.preferences(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
+               \(PreferenceStatements.preferences(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                \(PreferenceStatements.childQuietHours),
                \(ConsentStatements.isInForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
                    AS recipient_may_text,
@@ -84,7 +84,7 @@ extension NagStatements {
 
     /// Makes a page of open nags after `last` due for the scheduler. The row names the last nag of the page; no row if
     /// there are no more.
-    static func makeDue(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
+    static func makeDue(after last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
         WITH page AS MATERIALIZED (
             SELECT family_id, id FROM nags WHERE (family_id, id) > (\(last.family), \(last.nag))
@@ -117,7 +117,7 @@ extension NagStatements {
 
     /// Makes the open nags of all members of the act's family due for the scheduler.
     static func makeDue(at now: Timestamp) -> [SQL] {
-        let members = MembershipStatements.activeIDs(of: MembershipStatements.actFamily)
+        let members = MembershipStatements.activeMemberIDs(of: MembershipStatements.actFamily)
         return [
             makeDueInFamily(at: now), "\(makeDueOverConnections(at: now)) AND nags.recipient_id = ANY(\(members))",
         ]

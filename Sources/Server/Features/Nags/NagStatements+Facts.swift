@@ -42,7 +42,7 @@ extension NagStatements {
     }
 
     /// Reads the present relationship of a nag's creator and recipient, whether the next nag of its series exists, and
-    /// whether the one before it is still open.
+    /// whether the nag before this one is still open.
     static func seriesFacts(after nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(memberState(creator: "n.creator_id")),
@@ -115,13 +115,13 @@ extension NagStatements {
 
     /// Selects those of the `ids` that are nags of a family that the member sees, or events and excuses of such nags.
     static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
-        let concerns = isVisible(to: user, isGuardian: isGuardian)
+        let isReadable = isVisible(to: user, isGuardian: isGuardian)
         return """
             SELECT n.id FROM nags n
-            WHERE n.family_id = \(family) AND n.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(concerns)
+            WHERE n.family_id = \(family) AND n.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(isReadable)
             UNION
             SELECT e.id FROM nag_events e JOIN nags n ON n.family_id = e.family_id AND n.id = e.nag_id
-            WHERE e.family_id = \(family) AND e.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(concerns)
+            WHERE e.family_id = \(family) AND e.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(isReadable)
             UNION
             SELECT x.id FROM excuses x JOIN nags n ON n.family_id = x.family_id AND n.id = x.nag_id
             WHERE x.family_id = \(family) AND x.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL

@@ -43,7 +43,8 @@ enum NagStatements {
         """
     }
 
-    /// - Parameter settingsFamily: an expression; `settingsFamily` needs `homeJoin` before these joins.
+    /// - Parameter settingsFamily: an expression of the enclosing statement. `NagStatements.settingsFamily` needs
+    ///   `homeJoin` before these joins.
     static func recordJoins(in settingsFamily: SQL) -> SQL {
         """
         LEFT JOIN families f ON f.id = \(settingsFamily)
@@ -82,7 +83,7 @@ enum NagStatements {
         }
 
         /// A condition on a nag `n` of a connection: somebody created or receives it, or is a guardian of the child who
-        /// does.
+        /// receives it.
         private func isVisible(to user: UserID) -> SQL {
             """
             (n.creator_id = \(user) OR n.recipient_id = \(user)

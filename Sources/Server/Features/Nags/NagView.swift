@@ -16,7 +16,7 @@ struct NagRecord {
     let timeZone: String
     /// The time of the last change of the family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
-    /// The family's sequence number at that moment.
+    /// The ledger's sequence number when the nag was read.
     let seq: Int64
     /// The due time that the pattern of the nag's series began with.
     let seriesDueAt: Timestamp?
@@ -63,8 +63,8 @@ struct NagView {
     let role: FamilyRole?
     let pseudonym: Pseudonym
 
-    /// - Throws: 401 when the session has ended, 403 while the account waits, 404 unless the nag is of the caller's
-    ///   family, or of a connection and the caller has a part in it.
+    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian, 404 unless the nag is of
+    ///   the caller's family, or of a connection and the caller has a part in it.
     init(_ rows: Rows, for caller: Caller) throws {
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["account_status"])
@@ -91,7 +91,7 @@ struct NagView {
         refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
-    /// Refuses an act that exceeds a daily limit, and tells the client when it is allowed again.
+    /// Refuses an act that exceeds a daily limit. The error says when the act is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.resetSentence(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
         return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))

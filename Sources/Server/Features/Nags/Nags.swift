@@ -42,8 +42,8 @@ package final class Nags {
 
     /// Lists the nags that the caller may see. In a family, guardians see all nags, and others see those that they
     /// created or received. Over connections, people see the nags that they created or received, and those to children
-    /// whose guardian they are. The list of the caller's family includes nags of connections, because its members are
-    /// their recipients or creators.
+    /// whose guardian they are. The list of the caller's family includes nags of connections, because members of the
+    /// family created or receive these.
     package func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
         let scopes: [NagStatements.PageScope]
@@ -56,10 +56,10 @@ package final class Nags {
             scopes = [.connection(connection)]
         case (nil, nil):
             let account = try await services.access.account(caller, queries)
-            let own = account.family.map { family in
+            let familyScope = account.family.map { family in
                 NagStatements.PageScope.family(family, isGuardian: account.role == .guardian)
             }
-            scopes = [own, .allConnections].compactMap(\.self)
+            scopes = [familyScope, .allConnections].compactMap(\.self)
         case (_?, _?):
             _ = try await services.access.account(caller, queries)
             // No nag belongs to both a family and a connection.
@@ -95,11 +95,11 @@ package final class Nags {
     ) async throws -> Answer {
         // Only the nag's row names its ledger, so the nag is read before the ledger is entered.
         let first = try await view(caller, nag, services.database)
-        var fresh: NagView? = first
+        var unusedView: NagView? = first
         return try await services.ledger.write(caller, in: first.familyID) { queries in
             let view: NagView
-            if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
-            fresh = nil
+            if let unusedView { view = unusedView } else { view = try await self.view(caller, nag, queries) }
+            unusedView = nil
             if let tags = caller.context.ifMatch, !IfMatch.matches(view.nag.etag, in: tags) {
                 throw APIError.nagHasChanged
             }

@@ -13,7 +13,7 @@ extension Nags {
     }
 
     /// Returns the refusal of a completion before the instance opens.
-    func tooEarly(_ opensAt: Timestamp, in zone: String) -> APIError {
+    func earlyCompletionError(_ opensAt: Timestamp, in zone: String) -> APIError {
         let (date, time) = services.zones.zone(zone).local(opensAt)
         return .instanceIsNotOpen(
             from: "\(time.description.prefix(5))", on: "\(date)", zone: zone, opensAt: opensAt)
@@ -43,7 +43,7 @@ extension Nags {
         }
         let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.familyID)).onlyRow()
         if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
-            dueAt < recurrence.earliestMove(after: slot)
+            dueAt < recurrence.earliestMovedDueTime(after: slot)
         {
             throw APIError.instancesAreTooClose
         }
@@ -79,9 +79,9 @@ struct Successor {
 
 extension Nags {
     /// Returns the next nag of the series. Nil when there is no series, when its next nag exists already, and when the
-    /// two people may no longer nag each other, which ends the series.
-    /// - Parameter isStillOpen: whether the nag stays open beside its successor. There is no successor then while the
-    ///   nag before it is also open: a series has at most one overdue open nag, and one that is not due yet.
+    /// creator may no longer nag the recipient, which ends the series.
+    /// - Parameter isStillOpen: whether the nag stays open beside its successor. If so, there is no successor while the
+    ///   nag before this one is also open: a series has at most one overdue open nag, and one that is not due yet.
     func successor(
         of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
     ) async throws -> Successor? {

@@ -185,8 +185,8 @@ extension NagUpdate {
 }
 
 extension NagResponse {
-    /// Returns the fields that differ from an earlier state, with their values. Of the description it contains only the
-    /// length, because only the nag itself stores its words.
+    /// Returns the fields that differ from an earlier state, with their values. Only the length of a description is
+    /// returned, because only the nag itself stores the words.
     fileprivate func edits(since old: NagResponse) -> [String: String] {
         var edits: [String: String] = [:]
         if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }

@@ -4,8 +4,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Answers readiness probes. The server is ready if the database answers in time and accepts writes, and if the clocks
-/// of both agree.
+/// Answers readiness probes. The server is ready if the database answers in time and accepts writes, and if the
+/// server's clock agrees with the database's.
 final class Readiness {
     /// The time within which the database must answer.
     static let timeout = Duration.seconds(1)
@@ -38,7 +38,7 @@ final class Readiness {
     /// - Throws: 503 with the reason if it is not.
     func check(_ context: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else { throw APIError.serverIsStopping }
-        guard let (databaseTime, findings) = await readDatabaseTime() else { throw APIError.databaseIsSilent }
+        guard let (databaseTime, findings) = await readDatabaseStatus() else { throw APIError.databaseDoesNotAnswer }
         let skew = databaseTime - services.clock.now()
         guard -Self.maxClockSkew.microseconds...Self.maxClockSkew.microseconds ~= skew.microseconds else {
             let seconds = skew.microseconds / 1_000_000
@@ -49,12 +49,12 @@ final class Readiness {
         }
         // The log's status is part of the answer, but no reason for a 503: taking the server out of service would not
         // update the log.
-        let head = services.checkpointStatus
-        head.pass.setOpenFindings(findings)
-        let check = head.pass.now
+        let checkpointStatus = services.checkpointStatus
+        checkpointStatus.passStatus.setOpenFindings(findings)
+        let check = checkpointStatus.passStatus.current
         return ReadinessAnswer(
-            status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
-            auditState: head.pass.verdict.rawValue, auditCheckedAt: check?.finishedAt,
+            status: "ok", auditLog: checkpointStatus.alarm(at: services.clock.now()).rawValue,
+            auditState: checkpointStatus.passStatus.verdict.rawValue, auditCheckedAt: check?.finishedAt,
             auditCheckPercent: check?.percent, auditFindings: findings,
             scheduler: telemetry.scheduler.verdict(at: services.clock.now()).rawValue
         )
@@ -62,7 +62,7 @@ final class Readiness {
 
     /// Returns the database's time and the number of open findings about the audit log; nil if the database does not
     /// answer within the timeout.
-    private func readDatabaseTime() async -> (Timestamp, findings: Int)? {
+    private func readDatabaseStatus() async -> (Timestamp, findings: Int)? {
         await withTimeout { database in
             let row = try await database.query(
                 "SELECT clock_timestamp() AS now, o.count AS findings FROM (\(AuditFindingStatements.countOpen)) o"
@@ -71,15 +71,15 @@ final class Readiness {
         }
     }
 
-    /// Returns the fault for which the database refuses writes, by a recent probe; nil without one. If a probe fails
-    /// for another reason, the result of the probe before it is returned.
+    /// Returns the fault for which the database refuses writes, by a recent probe; nil if it accepts them. If a probe
+    /// fails for another reason, the result of the probe before it is returned.
     private func writeFault(at now: Timestamp) async -> WriteFault? {
-        let last = probe
-        let lifetime = last?.fault == nil ? Self.probeLifetime : Self.faultLifetime
-        if let last, abs((now - last.time).microseconds) < lifetime.microseconds { return last.fault }
+        let lastProbe = probe
+        let lifetime = lastProbe?.fault == nil ? Self.probeLifetime : Self.faultLifetime
+        if let lastProbe, abs((now - lastProbe.time).microseconds) < lifetime.microseconds { return lastProbe.fault }
         // Requests that arrive during the probe get the last result.
-        probe = (now, last?.fault)
-        guard let fault = await withTimeout({ try await $0.writeFault() }) else { return last?.fault }
+        probe = (now, lastProbe?.fault)
+        guard let fault = await withTimeout({ try await $0.writeFault() }) else { return lastProbe?.fault }
         probe = (now, fault)
         return fault
     }
@@ -89,10 +89,10 @@ final class Readiness {
         let database = services.database
         return await withCheckedContinuation { continuation in
             // The answer or the timer resumes the continuation, whichever comes first. Both run on this loop.
-            var waiting: CheckedContinuation<Value?, Never>? = continuation
+            var pendingContinuation: CheckedContinuation<Value?, Never>? = continuation
             func resume(_ value: Value?) {
-                waiting?.resume(returning: value)
-                waiting = nil
+                pendingContinuation?.resume(returning: value)
+                pendingContinuation = nil
             }
             let timer = database.poller.schedule(at: .now() + Self.timeout) { resume(nil) }
             database.poller.spawn {

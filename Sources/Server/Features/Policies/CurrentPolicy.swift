@@ -23,7 +23,8 @@ struct CurrentPolicy {
     var terms: PolicyTerms
     /// Whether one of two owners has left and no new co-owner has been agreed on.
     var awaitsCoOwner: Bool
-    /// The owner who left, while a new co-owner is awaited; nil for a departure before this was stored.
+    /// The owner who left, while a new co-owner is awaited; nil otherwise, and for departures before this column
+    /// existed.
     var leftOwner: UserID?
     var proposal: Proposal?
 
@@ -68,7 +69,7 @@ struct CurrentPolicy {
     var response: PolicyResponse {
         PolicyResponse(
             id: id, familyID: familyID, owners: terms.owners, strategyTemplate: .friendlyReminder,
-            constraints: terms.constraints, status: "active", version: version, etag: tag,
+            constraints: terms.constraints, status: "active", version: version, etag: entityTag,
             proposal: proposal.map {
                 PolicyProposal(
                     id: $0.id, proposedBy: $0.proposedBy, proposedAt: $0.proposedAt, owners: $0.terms.owners,
@@ -77,7 +78,7 @@ struct CurrentPolicy {
     }
 
     /// A strong entity tag, with its quotes.
-    var tag: String {
+    var entityTag: String {
         let state = sha256(Array("\(id) \(changeSeq)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }
@@ -85,7 +86,7 @@ struct CurrentPolicy {
     /// Requires that the request's `If-Match`, if it has one, names this state of the policy.
     /// - Throws: 412 if it names another one.
     func requireMatch(_ caller: Caller) throws(APIError) {
-        guard let tags = caller.context.ifMatch, !IfMatch.matches(tag, in: tags) else { return }
+        guard let tags = caller.context.ifMatch, !IfMatch.matches(entityTag, in: tags) else { return }
         throw APIError.policyHasChanged
     }
 }

@@ -11,12 +11,12 @@ extension Policies {
         _ approval: ApprovalResponse?
     ) -> (act: Act, policy: CurrentPolicy) {
         // The act gets the next sequence number of the ledger, or fails.
-        let changed = policy.changed(to: terms, by: member.seq + 1)
+        let changedPolicy = policy.changed(to: terms, by: member.seq + 1)
         var details = details(of: terms, policy, pseudonyms)
-        details[PolicyNote.version] = "\(changed.version)"
-        details[PolicyNote.awaitsCoOwner] = "\(changed.awaitsCoOwner)"
+        details[PolicyNote.version] = "\(changedPolicy.version)"
+        details[PolicyNote.awaitsCoOwner] = "\(changedPolicy.awaitsCoOwner)"
         details["proposal"] = approval == nil ? nil : policy.proposal?.id.description
-        var statements = [PolicyStatements.set(changed)]
+        var statements = [PolicyStatements.set(changedPolicy)]
         if let approval {
             statements.append(
                 PolicyStatements.insertApproval(approval, version: policy.version, proposal: policy.proposal?.id))
@@ -25,7 +25,7 @@ extension Policies {
             kind: .policyChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: policy.id.retyped(), details: details, changesRights: true, stampedRows: 0,
             statements: statements)
-        return (act, changed)
+        return (act, changedPolicy)
     }
 
     /// Returns the act that proposes terms, with the proposer's approval, and the policy after it. If the terms name a
@@ -57,31 +57,31 @@ extension Policies {
                     DeliveryStatements.insert(notices, of: .coOwnerProposed, to: leftOwner, at: now))
             }
         }
-        var proposed = policy
-        proposed.proposal = proposal
-        proposed.changeSeq = member.seq + 1
-        return (act, proposed)
+        var proposedPolicy = policy
+        proposedPolicy.proposal = proposal
+        proposedPolicy.changeSeq = member.seq + 1
+        return (act, proposedPolicy)
     }
 
     /// Returns the act that adds an approval without putting a proposal in force, and the policy after it.
     func approveAct(
         _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
     ) -> (act: Act, policy: CurrentPolicy) {
-        var approved = policy
-        approved.proposal?.approvers.insert(member.userID)
+        var approvedPolicy = policy
+        approvedPolicy.proposal?.approvers.insert(member.userID)
         var statements = [
             PolicyStatements.insertApproval(approval, version: policy.version, proposal: policy.proposal?.id)
         ]
         if policy.proposal != nil {
             statements.append(PolicyStatements.markChanged(policy.id))
-            approved.changeSeq = member.seq + 1
+            approvedPolicy.changeSeq = member.seq + 1
         }
         let act = Act(
             kind: .policyApproved, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: policy.id.retyped(),
             details: ["version": "\(policy.version)", "proposal": policy.proposal?.id.description ?? "none"],
             stampedRows: 0, statements: statements)
-        return (act, approved)
+        return (act, approvedPolicy)
     }
 
     /// Returns the limits and owners of new terms, and as `old_<name>` those of the policy in force that differ. The

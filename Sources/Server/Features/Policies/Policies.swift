@@ -94,11 +94,12 @@ final class Policies {
                     APIError(.policyForbidden, .coOwnerNeeded))
             }
             let isProposed = policy.proposal?.terms == terms
-            let approved = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
-            if approved.isSuperset(of: policy.approvers(of: terms)) {
+            let approvers = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
+            if approvers.isSuperset(of: policy.approvers(of: terms)) {
                 let approval = isProposed ? approval(of: policy, by: member, nil, at: caller.now) : nil
-                let (act, changed) = enactAct(terms, policy, member, pseudonyms, approval)
-                return .perform(try await addingDailyCount(act, member, at: caller.now, queries), changed.response)
+                let (act, changedPolicy) = enactAct(terms, policy, member, pseudonyms, approval)
+                return .perform(
+                    try await addingDailyCount(act, member, at: caller.now, queries), changedPolicy.response)
             }
             if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
                 return .answer(policy.response)
@@ -106,17 +107,17 @@ final class Policies {
             let ids: (PolicyProposalID, PolicyApprovalID) = (
                 services.random.identifier(at: caller.now), services.random.identifier(at: caller.now)
             )
-            let (act, proposed) =
+            let (act, proposedPolicy) =
                 isProposed
                 ? approveAct(policy, member, approval(of: policy, by: member, nil, at: caller.now))
                 : proposeAct(
                     terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
                 )
-            return .perform(try await addingDailyCount(act, member, at: caller.now, queries), proposed.response)
+            return .perform(try await addingDailyCount(act, member, at: caller.now, queries), proposedPolicy.response)
         }
         if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == caller.now {
-            let notified = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
-            for row in try await services.database.query(notified).map({ $0 }) {
+            let addressQuery = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
+            for row in try await services.database.query(addressQuery).map({ $0 }) {
                 mailer.send(.coOwnerProposed, to: try row["email"])
             }
         }

@@ -4,8 +4,8 @@ import JSON
 
 /// A change to a policy, as a client sends it.
 struct PolicyChange {
-    /// The former names of limits, with the present names. They are refused, because values under them would have no
-    /// effect.
+    /// The former names of limits, each with its present name. A change that uses a former name is refused, because the
+    /// value would have no effect.
     static let formerNames = ["daily_cap": "daily_nag_cap", "cooldown_minutes": "pushback_cooldown_minutes"]
 
     private let constraints: [JSONObject.Member]

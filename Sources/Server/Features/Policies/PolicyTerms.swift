@@ -55,11 +55,11 @@ struct PolicyTerms: Hashable {
 // MARK: Reading
 
 extension PolicyTerms {
-    /// The largest number of client values in a policy.
+    /// The maximum number of client values in a policy.
     static let maxClientValues = 32
-    /// The largest number of Unicode scalars in the name of a client value.
+    /// The maximum number of Unicode scalars in the name of a client value.
     static let maxNameLength = 64
-    /// The largest number of Unicode scalars in a text that is a client value.
+    /// The maximum number of Unicode scalars in a text that is a client value.
     static let maxTextLength = 256
 
     /// - Parameter constraints: values under the names of the API; missing limits get the standard values.
@@ -123,14 +123,14 @@ extension PolicyTerms {
         return isOn
     }
 
-    /// Returns a client value in its stored form. Whole numbers become integers, so that they are equal when they are
-    /// read.
+    /// Returns a client value in its stored form. Whole numbers become integers, so that a value still equals itself
+    /// when it is read back.
     private static func checkedClientValue(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
         guard (1...maxNameLength).contains(name.unicodeScalars.count) else {
             throw APIError.policyNameIsTooLong(limit: maxNameLength)
         }
-        if let known = PolicyChange.formerNames[name] {
-            throw APIError.policyLimitIsInvalid(name, "is called \(known)")
+        if let currentName = PolicyChange.formerNames[name] {
+            throw APIError.policyLimitIsInvalid(name, "is called \(currentName)")
         }
         switch value {
         case .bool, .integer: return value

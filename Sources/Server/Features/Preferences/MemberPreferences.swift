@@ -54,7 +54,7 @@ package final class MemberPreferences {
         if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: MemberState(role: member.role)) {
             try await services.refuse(caller, member, .preferencesReadDenied, denial)
         }
-        return try await current(of: user, seenBy: member, services.database).response
+        return try await currentPreferences(of: user, seenBy: member, services.database).response
     }
 
     /// Merges the document into the stored one, name by name; null removes a name.
@@ -70,29 +70,29 @@ package final class MemberPreferences {
             {
                 return .denied(.preferencesChangeDenied, to: member, denial)
             }
-            let current = try await current(of: user, seenBy: member, queries)
-            if let tags = caller.context.ifMatch, !IfMatch.matches(current.tag, in: tags) {
+            let current = try await currentPreferences(of: user, seenBy: member, queries)
+            if let tags = caller.context.ifMatch, !IfMatch.matches(current.entityTag, in: tags) {
                 throw APIError.preferencesHaveChanged
             }
             try await ModelChoice(services.models).require(change, current.stored, of: user, queries)
-            var changed = current
-            changed.stored = try change.applied(to: current.stored)
-            guard changed.stored != current.stored else { return .answer(current.response) }
+            var changedPreferences = current
+            changedPreferences.stored = try change.applied(to: current.stored)
+            guard changedPreferences.stored != current.stored else { return .answer(current.response) }
             // The act gets the next sequence number of the ledger, or fails.
-            changed.changeSeq = member.seq + 1
-            changed.updatedAt = caller.now
+            changedPreferences.changeSeq = member.seq + 1
+            changedPreferences.updatedAt = caller.now
             let count = DailyCount(limit: .preferenceChanges, user: member.userID)
             let act = Act(
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
-                    setStatement(changed.stored, after: current, at: caller.now),
+                    setStatement(changedPreferences.stored, after: current, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ]
-                    + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
-                    + (changed.stored.switchesServerAIOff
+                    + (change.movesEscalationSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
+                    + (changedPreferences.stored.switchesServerAIOff
                         ? [DraftStatements.expireSwitchedOff(of: user, at: caller.now)] : []))
-            return .perform(act, changed.response)
+            return .perform(act, changedPreferences.response)
         }
     }
 
@@ -115,7 +115,7 @@ package final class MemberPreferences {
 
     /// Returns a member's current preferences.
     /// - Throws: 404 for somebody who is no active member.
-    private func current(
+    private func currentPreferences(
         of user: UserID, seenBy member: Member, _ queries: any Queries
     ) async throws -> CurrentPreferences {
         let rows = try await queries.query(PreferenceStatements.current(of: user, in: member.familyID))
@@ -140,12 +140,12 @@ private struct CurrentPreferences {
     var response: PreferenceResponse {
         PreferenceResponse(
             userID: user, familyID: family, schemaVersion: MemberPreferences.schemaVersion,
-            preferences: stored.documentWithDefaults(familyZone: familyZone), etag: tag, updatedAt: updatedAt)
+            preferences: stored.documentWithDefaults(familyZone: familyZone), etag: entityTag, updatedAt: updatedAt)
     }
 
     /// A strong entity tag, with its quotes. It changes with the stored preferences and with the family's time zone,
     /// which the document shows.
-    var tag: String {
+    var entityTag: String {
         let state = sha256(Array("\(changeSeq) \(updatedAt.microseconds) \(familyZone)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }

@@ -10,7 +10,7 @@ struct ModelChoice {
     /// The model of the server's gateway; nil without one.
     private let gatewayModel: String?
 
-    init(_ models: ModelGateways) { gatewayModel = models.server?.model }
+    init(_ models: ModelGateways) { gatewayModel = models.serverGateway?.model }
 
     /// Requires that a change names only models that the person can use. A name that is stored already is not checked
     /// again: if its model no longer exists, questions report that.
@@ -28,7 +28,7 @@ struct ModelChoice {
             let keys = try await ReachableModels.keys(of: user, queries)
             guard keys.contains(where: { $0.isNamed(name) }) else {
                 throw APIError.modelIsUnknown(
-                    .aiCloudModel, "must be the model of a stored key: \(KeyProblem.names(keys))")
+                    .aiCloudModel, "must be the model of a stored key: \(KeyProblem.nameList(keys))")
             }
         }
     }

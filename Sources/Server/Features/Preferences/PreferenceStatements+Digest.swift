@@ -10,7 +10,7 @@ struct StoredDigestTurn {
     let timeZone: String
     let isMember: Bool
     /// The date of the last digest that was made; nil for none.
-    let lastOn: CivilDate?
+    let lastDigestDate: CivilDate?
     /// The version of the schedule and the preferences. `move` changes nothing if this is no longer the current
     /// version.
     fileprivate let version: (changeSeq: Int64, nextAt: Timestamp)
@@ -23,7 +23,7 @@ struct StoredDigestTurn {
         timeZone = try row["time_zone"]
         isMember = try row["is_member"]
         let lastDay: Int64? = try row["last_digest_day"]
-        lastOn = lastDay.map { CivilDate(daysSinceEpoch: $0) }
+        lastDigestDate = lastDay.map { CivilDate(daysSinceEpoch: $0) }
         version = (try row["changed_by"], try row["next_digest_at"])
     }
 }

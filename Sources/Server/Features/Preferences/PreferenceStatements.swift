@@ -8,7 +8,7 @@ enum PreferenceStatements {
     /// `StoredPreferences`.
     ///
     /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values.
-    static func stored(of user: SQL, in family: SQL) -> SQL {
+    static func preferences(of user: SQL, in family: SQL) -> SQL {
         """
         (SELECT preferences.prefs FROM preferences
          WHERE preferences.family_id = \(family) AND preferences.user_id = \(user))

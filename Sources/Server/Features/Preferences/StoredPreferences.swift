@@ -3,7 +3,7 @@ import JSON
 import Postgres
 import SQL
 
-/// The preferences that a person has set in a family, read from the expression `PreferenceStatements.stored`.
+/// The preferences that a person has set in a family, read from the expression `PreferenceStatements.preferences`.
 struct StoredPreferences: SQLDecodable, Hashable {
     /// The stored preferences, including unknown names and without defaults.
     var document: JSONObject

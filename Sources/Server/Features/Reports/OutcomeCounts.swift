@@ -48,43 +48,43 @@ struct OutcomeCounts {
 
 /// The figures of a week and of the weeks before it.
 struct WeeklyMetrics {
-    private var byWeek: [OutcomeCounts]
-    private var byCategory: [NagCategory: OutcomeCounts] = [:]
-    private var excuses: [ExcuseCategory: Int] = [:]
+    private var weekCounts: [OutcomeCounts]
+    private var categoryCounts: [NagCategory: OutcomeCounts] = [:]
+    private var excuseCounts: [ExcuseCategory: Int] = [:]
     private let weeks: [Timestamp]
 
     /// - Parameter weeks: the starts of the weeks, oldest first; the report is about the last one.
     init(_ rows: Rows, _ excuseRows: Rows, weeks: [Timestamp]) throws(PostgresError) {
         self.weeks = weeks
-        byWeek = weeks.map { _ in OutcomeCounts() }
+        weekCounts = weeks.map { _ in OutcomeCounts() }
         for index in 0..<rows.count {
             let row = rows[index]
             let week: Int = try row["week"]
             guard weeks.indices.contains(week - 1) else { continue }
-            byWeek[week - 1] += try OutcomeCounts(row)
+            weekCounts[week - 1] += try OutcomeCounts(row)
             if week == weeks.count {
-                byCategory[try row["category"], default: OutcomeCounts()] += try OutcomeCounts(row)
+                categoryCounts[try row["category"], default: OutcomeCounts()] += try OutcomeCounts(row)
             }
         }
         for index in 0..<excuseRows.count {
-            excuses[try excuseRows[index]["category"]] = try excuseRows[index]["count"]
+            excuseCounts[try excuseRows[index]["category"]] = try excuseRows[index]["count"]
         }
     }
 
     var document: JSONObject {
-        var object = (byWeek.last ?? OutcomeCounts()).document
+        var object = (weekCounts.last ?? OutcomeCounts()).document
         var categories = JSONObject()
         for category in NagCategory.allCases {
-            categories[category.rawValue] = .object((byCategory[category] ?? OutcomeCounts()).document)
+            categories[category.rawValue] = .object((categoryCounts[category] ?? OutcomeCounts()).document)
         }
         object["by_category"] = .object(categories)
         var reasons = JSONObject()
         for category in ExcuseCategory.allCases {
-            reasons[category.rawValue] = .integer(Int64(excuses[category] ?? 0))
+            reasons[category.rawValue] = .integer(Int64(excuseCounts[category] ?? 0))
         }
         object["by_excuse_category"] = .object(reasons)
         object["weekly_trend"] = .array(
-            zip(weeks, byWeek).map { start, figures in
+            zip(weeks, weekCounts).map { start, figures in
                 var week = JSONObject()
                 week["period_start"] = .string(start.rfc3339)
                 for member in figures.document.members { week[member.key] = member.value }
@@ -96,33 +96,36 @@ struct WeeklyMetrics {
 
 /// The median time from the first notification of a nag to its completion, for the family and by person.
 struct ResponseTimes {
-    private var family: (answered: Int, seconds: Int?) = (0, nil)
-    private var members: [(user: UserID, answered: Int, seconds: Int?)] = []
+    private var family: (answeredCount: Int, medianSeconds: Int?) = (0, nil)
+    private var members: [(user: UserID, answeredCount: Int, medianSeconds: Int?)] = []
 
     init(_ rows: Rows) throws(PostgresError) {
         for index in 0..<rows.count {
             let row = rows[index]
-            let (answered, seconds): (Int, Int?) = (try row["answered"], try row["seconds"])
+            let (answeredCount, medianSeconds): (Int, Int?) = (try row["answered"], try row["seconds"])
             if let user: UserID = try row["recipient_id"] {
-                members.append((user, answered, seconds))
+                members.append((user, answeredCount, medianSeconds))
             } else {
-                family = (answered, seconds)
+                family = (answeredCount, medianSeconds)
             }
         }
     }
 
     var document: JSONObject {
-        var object = Self.figures(family.answered, family.seconds)
+        var object = Self.figures(family.answeredCount, family.medianSeconds)
         object["by_member"] = .array(
             members.map { member in
-                var figures = Self.figures(member.answered, member.seconds)
+                var figures = Self.figures(member.answeredCount, member.medianSeconds)
                 figures["user_id"] = .string(member.user.description)
                 return .object(figures)
             })
         return object
     }
 
-    private static func figures(_ answered: Int, _ seconds: Int?) -> JSONObject {
-        ["answered": .integer(Int64(answered)), "median_seconds": seconds.map { .integer(Int64($0)) } ?? .null]
+    private static func figures(_ answeredCount: Int, _ medianSeconds: Int?) -> JSONObject {
+        [
+            "answered": .integer(Int64(answeredCount)),
+            "median_seconds": medianSeconds.map { .integer(Int64($0)) } ?? .null,
+        ]
     }
 }

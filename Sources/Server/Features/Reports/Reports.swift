@@ -42,7 +42,8 @@ package final class Reports {
         return WeeklyReportResponse(familyID: member.familyID, periodStart: week.lowerBound, metrics: metrics)
     }
 
-    /// Computes the figures of the nags due from `from_date` to `to_date`, both included; of all nags without dates.
+    /// Computes the figures of the nags due from `from_date` to `to_date`, both included. If a date is missing, the
+    /// period has no bound on that side.
     func metrics(_ caller: Caller, _ call: Call<FamilyMetricsQuery, NoBody>) async throws -> FamilyMetricsResponse {
         let query = call.parameters
         if let from = query.fromDate, let to = query.toDate, from > to {

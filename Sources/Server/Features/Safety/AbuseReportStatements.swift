@@ -26,7 +26,7 @@ enum AbuseReportStatements {
     }
 
     /// Reads the times of a reporter's reports since a moment, as `created_at`: at most `limit`, the newest first.
-    static func newestTimes(by reporter: UserID, since moment: Timestamp, limit: Int) -> SQL {
+    static func newestReportTimes(by reporter: UserID, since moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT created_at FROM abuse_reports WHERE reporter_id = \(reporter) AND created_at > \(moment)
         ORDER BY created_at DESC LIMIT \(limit)

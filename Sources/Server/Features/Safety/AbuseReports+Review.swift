@@ -41,31 +41,34 @@ extension AbuseReports {
         _ = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         let body = call.body
         return try await services.ledger.write(caller, in: .outside) { queries in
-            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
-            guard let row = rows.first, let known = try AbuseReportReview(row, at: caller.now) else {
+            guard let row = rows.first, let currentReview = try AbuseReportReview(row, at: caller.now) else {
                 throw APIError.noSuchAbuseReport
             }
-            let severity = body.severity ?? known.severity
-            let isSame = body.status == known.report.status && severity == known.severity
-            if isSame, body.note == nil { return .answer(known) }
-            let staysOpen = body.status == known.report.status && !body.status.isClosed
-            guard staysOpen || known.report.status.mayBecome(body.status) else {
+            let severity = body.severity ?? currentReview.severity
+            let isSame = body.status == currentReview.report.status && severity == currentReview.severity
+            if isSame, body.note == nil { return .answer(currentReview) }
+            let staysOpen = body.status == currentReview.report.status && !body.status.isClosed
+            guard staysOpen || currentReview.report.status.mayBecome(body.status) else {
                 throw APIError.abuseReportStatusIsInvalid
             }
             let review = AbuseReportReview(
                 report: AbuseReportResponse(
-                    id: known.report.id, reporterID: known.report.reporterID, targetID: known.report.targetID,
-                    reason: known.report.reason, status: body.status),
-                familyID: known.familyID, severity: severity, createdAt: known.createdAt, updatedAt: caller.now,
+                    id: currentReview.report.id, reporterID: currentReview.report.reporterID,
+                    targetID: currentReview.report.targetID,
+                    reason: currentReview.report.reason, status: body.status),
+                familyID: currentReview.familyID, severity: severity, createdAt: currentReview.createdAt,
+                updatedAt: caller.now,
                 at: caller.now)
             var act = Act(
                 kind: .abuseReportReviewed, basis: .nothingChanged(since: seq), actor: account.pseudonym,
-                subject: try row["target_pseudonym"], resource: known.report.id.retyped(),
+                subject: try row["target_pseudonym"], resource: currentReview.report.id.retyped(),
                 details: [
-                    "from": known.report.status.rawValue, "status": body.status.rawValue, "severity": severity.rawValue,
+                    "from": currentReview.report.status.rawValue, "status": body.status.rawValue,
+                    "severity": severity.rawValue,
                 ],
                 stampedRows: 0, statements: [AbuseReportStatements.update(review)])
             act.details["note"] = body.note

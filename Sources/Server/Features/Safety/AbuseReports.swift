@@ -21,12 +21,13 @@ final class AbuseReports {
         routes.signedIn(API.updateAbuseReportReview, review)
     }
 
-    /// Reports somebody whom the caller knows from a family or a connection. At most `AbuseReportLimit.reports` an hour.
+    /// Reports somebody whom the caller knows from a family or a connection, at most `AbuseReportLimit.reports` times
+    /// an hour.
     func create(_ caller: Caller, _ call: Call<NoParameters, AbuseReportCreate>) async throws -> AbuseReportResponse {
         let body = call.body
         guard body.targetID != caller.userID else { throw APIError.reportsSelf }
         return try await services.ledger.write(caller, in: .outside) { queries in
-            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             let rows = try await queries.query(
                 AbuseReportStatements.target(body.targetID, of: caller.userID, in: account.family))
@@ -50,7 +51,7 @@ final class AbuseReports {
     private func requireQuota(_ caller: Caller, _ queries: any Queries) async throws {
         let (limit, window) = (AbuseReportLimit.reports, AbuseReportLimit.window)
         let reportTimes = try await queries.query(
-            AbuseReportStatements.newestTimes(by: caller.userID, since: caller.now - window, limit: limit)
+            AbuseReportStatements.newestReportTimes(by: caller.userID, since: caller.now - window, limit: limit)
         ).map { row throws(PostgresError) -> Timestamp in try row["created_at"] }
         guard reportTimes.count >= limit, let oldest = reportTimes.last else { return }
         throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)

@@ -23,7 +23,8 @@ enum RelationshipStatements {
         """
     }
 
-    /// Reads the relationship with that ID; without one, the relationship between the caller and the user with that ID.
+    /// Reads the relationship that has an ID. If there is none, reads the caller's relationship with the user who has
+    /// the ID.
     static func relationship(_ id: RelationshipID, from caller: UserID, in family: FamilyID) -> SQL {
         """
         SELECT r.id, r.party_a, r.party_b, r.status, u.pseudonym AS other_pseudonym

@@ -28,24 +28,24 @@ package final class Safety {
     }
 
     /// Blocks a person. Two people have at most one block in each direction, so blocking again reactivates it. Open
-    /// nags of connections between them are cancelled before.
+    /// nags of connections between them are cancelled before the block is stored.
     package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else { throw APIError.blocksSelf }
         return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(BlockStatements.block(by: caller.userID, against: target))
             guard let row = rows.first else { throw APIError.noSuchUser }
-            let known = try BlockResponse(row)
-            if let known, known.state == .active { return .answer(known) }
+            let existingBlock = try BlockResponse(row)
+            if let existingBlock, existingBlock.state == .active { return .answer(existingBlock) }
             var block =
-                known
+                existingBlock
                 ?? BlockResponse(
                     id: services.random.identifier(at: caller.now), actorID: caller.userID, targetID: target,
                     state: .active)
             block.state = .active
             let act = try await blocker.act(
                 .blockCreated, block, subject: try row["target_pseudonym"],
-                known == nil
+                existingBlock == nil
                     ? BlockStatements.insert(block, at: caller.now) : BlockStatements.update(block, at: caller.now),
                 at: caller.now, queries)
             return .perform(act, block)
@@ -54,8 +54,8 @@ package final class Safety {
 
     /// Lifts one of the caller's own blocks, or reactivates it.
     package func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
-        let own = BlockStatements.block(call.parameters.blockID, by: caller.userID)
-        let target: UserID? = try await services.database.query(own).first?["target_id"]
+        let blockQuery = BlockStatements.block(call.parameters.blockID, by: caller.userID)
+        let target: UserID? = try await services.database.query(blockQuery).first?["target_id"]
         return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(
                 BlockStatements.block(call.parameters.blockID, by: caller.userID))
@@ -78,13 +78,13 @@ package final class Safety {
 
         /// - Throws: 429 when the caller has reached the day's limit of changes.
         func act(
-            _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL, at now: Timestamp,
+            _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ statement: SQL, at now: Timestamp,
             _ queries: any Queries
         ) async throws -> Act {
             let count = try await DailyCount(limit: .blockChanges, user: block.actorID).increment(at: now, queries)
             return Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
-                resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [row, count])
+                resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [statement, count])
         }
     }
 
@@ -100,7 +100,7 @@ package final class Safety {
             onViolationOf: .blockedHasNoConnectionNag, nags, caller.context
         ) {
             try await services.ledger.write(caller, in: family) { queries in
-                let seq = try await Ledger.newestNumber(of: family, queries)
+                let seq = try await Ledger.newestSequenceNumber(of: family, queries)
                 let account = try await services.access.account(caller, queries)
                 return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
             }
@@ -109,8 +109,9 @@ package final class Safety {
 
     // MARK: Relationships
 
-    /// Suspends the relationship of two members: neither may nag the other until a guardian takes an account that was
-    /// made in the family back into it. Leaving and joining again by a code does not lift the suspension.
+    /// Suspends the relationship of two members: neither may nag the other. The suspension ends only if one of them
+    /// leaves and a guardian readmits them, which is possible for accounts that were made in the family. Leaving and
+    /// joining again by a code does not end it.
     func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
         let member = try await services.access.member(
             caller, orThrow: .noSuchRelationship, services.database)

@@ -26,7 +26,7 @@ final class Feed {
         let request = FeedRequest(call.parameters)
         var memory: MemoryReservation?
         let page = try await page(
-            caller, family, request, withFacts: call.parameters.facts, caller.now, reserving: &memory)
+            caller, family, request, withFacts: call.parameters.includesFacts, caller.now, reserving: &memory)
         // A legacy client sends the page's `server_time` back, so the session stores it as a valid position.
         // Development tokens have no session.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
@@ -54,10 +54,10 @@ final class Feed {
         let start = request.start
         let check = services.access.sessionCheck(caller)
         if let standby = services.standby, start.mayBeLong(at: now), standby.isReady() {
-            let rest = SyncStatements.page(
+            let primaryStatement = SyncStatements.page(
                 family, for: caller, sessionCheck: check, from: start, request.size, withEntities: false,
                 withFacts: withFacts)
-            if let rows = try await rows(caller, family, request, rest, standby) { return rows }
+            if let rows = try await rows(caller, family, request, primaryStatement, standby) { return rows }
         }
         let statement = SyncStatements.page(
             family, for: caller, sessionCheck: check, from: start, request.size, withFacts: withFacts)
@@ -74,13 +74,13 @@ final class Feed {
     /// have given at that moment. So a caller gets no state older than their position, nothing after their access has
     /// ended, and no write that is not acknowledged yet.
     private func rows(
-        _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, _ rest: SQL, _ standby: Standby
+        _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, _ primaryStatement: SQL, _ standby: Standby
     ) async throws -> PageRows? {
-        let rows = try await services.database.read(rest)
+        let rows = try await services.database.read(primaryStatement)
         let gate = try FeedGate(rows)
         let stamp = gate.isPositionValid ? request.start.stamp : nil
-        // Nothing has happened since.
-        if let stamp, stamp > gate.clock { return PageRows(rows) }
+        // Nothing has changed since the client's position.
+        if let stamp, stamp > gate.clockTime { return PageRows(rows) }
         let entities = SyncStatements.entities(
             family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning, request.size)
         return await standby.rows(of: entities).map { PageRows(rows, entities: $0) }
@@ -93,7 +93,7 @@ struct FeedRequest {
     /// Whether the request pages by `since` rather than by `cursor`.
     let isLegacy: Bool
     /// Whether the request has a cursor that is invalid or of another family.
-    let hasForeignCursor: Bool
+    let hasUnusableCursor: Bool
 
     var size: FeedPageSize { isLegacy ? .legacy : .exact }
 
@@ -103,14 +103,14 @@ struct FeedRequest {
             let cursor = Cursor(text)
             if let cursor, cursor.family == query.familyID {
                 start = .after(cursor)
-                hasForeignCursor = false
+                hasUnusableCursor = false
             } else {
                 start = .beginning
-                hasForeignCursor = true
+                hasUnusableCursor = true
             }
         } else {
             isLegacy = true
-            hasForeignCursor = false
+            hasUnusableCursor = false
             start = query.since.map { .second($0.seconds) } ?? .beginning
         }
     }

@@ -20,17 +20,17 @@ enum FeedColumns {
 
     /// Returns the select list of a part: its columns, and nulls for the columns that it does not use.
     /// - Parameter stamp: the column that orders the part's rows.
-    static func list(
+    static func selectList(
         _ part: FeedPart, stamp: SQL, ids: [SQL] = [], moments: [SQL] = [], texts: [SQL] = []
     ) -> SQL {
         let lists = [
-            ["\(literal: part.rawValue)", stamp], filled(ids, self.ids, "NULL::uuid"),
-            filled(moments, self.moments, "NULL::timestamptz"), filled(texts, self.texts, "NULL::text"),
+            ["\(literal: part.rawValue)", stamp], padded(ids, self.ids, "NULL::uuid"),
+            padded(moments, self.moments, "NULL::timestamptz"), padded(texts, self.texts, "NULL::text"),
         ]
         return .joined(Array(lists.joined()), separator: ", ")
     }
 
-    private static func filled(_ list: [SQL], _ columns: Range<Int>, _ null: SQL) -> [SQL] {
+    private static func padded(_ list: [SQL], _ columns: Range<Int>, _ null: SQL) -> [SQL] {
         precondition(list.count <= columns.count, "The feed's statement has too few columns of a type.")
         return list + [SQL](repeating: null, count: columns.count - list.count)
     }
@@ -70,7 +70,7 @@ struct FeedSelectList: FeedMembers {
     ) -> SQL {
         var list = FeedSelectList()
         describe(&list)
-        return FeedColumns.list(part, stamp: stamp, ids: list.ids, moments: list.moments, texts: list.texts)
+        return FeedColumns.selectList(part, stamp: stamp, ids: list.ids, moments: list.moments, texts: list.texts)
     }
 
     func family(_: StaticString) {}
@@ -152,7 +152,7 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     @inline(__always)
     mutating func verbatim(_ name: StaticString, _: @autoclosure () -> SQL) {
         json.key(name)
-        row.withBytes(nextText) { if let text = $0 { json.unescaped(utf8: text) } else { json.null() } }
+        row.withBytes(nextText) { if let text = $0 { json.rawJSON(utf8: text) } else { json.null() } }
         nextText += 1
     }
 }

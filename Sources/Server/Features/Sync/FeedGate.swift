@@ -7,7 +7,7 @@ import SQL
 /// may see.
 struct FeedGate {
     /// The gate's text columns, in their order.
-    private enum Text: Int, CaseIterable {
+    private enum TextColumn: Int, CaseIterable {
         case status, granted, visibility, epoch
 
         var column: Int { FeedColumns.texts.lowerBound + rawValue }
@@ -23,12 +23,12 @@ struct FeedGate {
     }
 
     /// The select list over the statement's `gate`.
-    static let columns = FeedColumns.list(
+    static let columns = FeedColumns.selectList(
         .gate, stamp: "ts", ids: ["family_id"], moments: ["CASE WHEN is_known THEN start END"],
-        texts: Text.allCases.map(\.expression))
+        texts: TextColumn.allCases.map(\.expression))
 
     /// The time of the family clock, which each write of the family advances.
-    let clock: Timestamp
+    let clockTime: Timestamp
     /// Whether the position that the client named is valid.
     let isPositionValid: Bool
     let visibility: FeedVisibility
@@ -42,21 +42,21 @@ struct FeedGate {
         guard row.integer(FeedColumns.part) == FeedPart.gate.rawValue else {
             throw PostgresError.unexpectedShape("the feed's gate")
         }
-        try Access.requireActive(status: row.text(Text.status.column) ?? "")
+        try Access.requireActive(status: row.text(TextColumn.status.column) ?? "")
         guard !row.isNull(FeedColumns.ids.lowerBound) else { throw APIError(.authorizationDenied, .notAMember) }
-        guard let epoch = row.text(Text.epoch.column).flatMap({ Int64($0) }) else {
+        guard let epoch = row.text(TextColumn.epoch.column).flatMap({ Int64($0) }) else {
             throw PostgresError.unexpectedShape("the feed's epoch")
         }
         self.row = row
         self.epoch = epoch
-        clock = row.timestamp(FeedColumns.stamp)
+        clockTime = row.timestamp(FeedColumns.stamp)
         isPositionValid = !row.isNull(FeedColumns.moments.lowerBound)
-        visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
+        visibility = FeedVisibility(rawValue: row.text(TextColumn.visibility.column).flatMap { Int64($0) } ?? 0)
     }
 
     /// Whether the position is among the newest that the session was granted.
     func isGranted(_ grant: GrantedPosition) -> Bool {
-        row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
+        row.withBytes(TextColumn.granted.column) { $0?.listsNumber(grant.storedNumber) ?? false }
     }
 }
 

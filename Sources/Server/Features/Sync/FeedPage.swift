@@ -39,27 +39,27 @@ struct FeedPage {
         let rows = page.entities
         let parts = Self.entities.map { Self.fittingRows(Self.rows(of: $0, in: rows), rows, request.size) }
         var entities = parts.map(\.range)
-        let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
-        var position = gate.clock
-        if let cut {
+        let cutStamp = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
+        var position = gate.clockTime
+        if let cutStamp {
             // A page by cursor ends before the first stamp of which it may not contain all rows, so that no row is sent
             // twice.
-            position = Timestamp(microseconds: cut.microseconds - 1)
+            position = Timestamp(microseconds: cutStamp.microseconds - 1)
             if !request.isLegacy {
                 entities = entities.map { range in
-                    let last = range.lastIndex { rows[$0].timestamp(FeedColumns.stamp) < cut }
+                    let last = range.lastIndex { rows[$0].timestamp(FeedColumns.stamp) < cutStamp }
                     return range.lowerBound..<(last ?? range.lowerBound - 1) + 1
                 }
             }
         }
-        let serverTime = (cut ?? gate.clock).flooredToMillisecond
+        let serverTime = (cutStamp ?? gate.clockTime).flooredToMillisecond
         grant = GrantedPosition(second: serverTime.seconds, visibility: gate.visibility)
         isGranted = gate.isGranted(grant)
-        let mustRefetch = request.hasForeignCursor || (!request.isLegacy && !gate.isPositionValid)
+        let mustRefetch = request.hasUnusableCursor || (!request.isLegacy && !gate.isPositionValid)
         // Facts are as of the newest moment, so only the page that reaches it contains them.
-        let facts = cut == nil ? try DeviceFacts.facts(page.primary, Self.rows(of: .facts, in: page.primary)) : nil
+        let facts = cutStamp == nil ? try DeviceFacts.facts(page.primary, Self.rows(of: .facts, in: page.primary)) : nil
         json = Self.write(
-            page, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
+            page, entities, family, serverTime, hasMore: cutStamp != nil, mustRefetch, facts,
             Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, issuedAt: now)
                 .text,
             checkpoint)

@@ -15,8 +15,8 @@ struct FeedPageSize: Hashable {
 
 /// Every statement of the feed.
 enum SyncStatements {
-    /// The time for which events, points and mediation events stay in the feed, and missed nags too: clients count
-    /// misses by the nags of their events.
+    /// The time for which events, points and mediation events stay in the feed. Missed nags stay as long as their
+    /// events, because clients may look up these nags when they count misses.
     static let eventRetention = Timestamp.Span.days(90)
     /// The time for which other closed nags stay in the feed.
     static let closedNagRetention = Timestamp.Span.days(30)
@@ -25,7 +25,8 @@ enum SyncStatements {
     ///
     /// The first row is part 0, the gate. Without any row, the session has ended. The other rows are ordered by part (1
     /// nags, 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position.
-    /// Part 5 has all connections of the caller, except those that ended long ago. `FeedColumns` describes the columns.
+    /// Part 5 has the caller's connections, at most `FeedPageSize.exact.rows`, except those that ended before the
+    /// retention period. `FeedColumns` describes the columns.
     ///
     /// An answer of the mediator is shown to the person who asked, while they may read its nag. A sent digest is shown
     /// to its sender and its recipients.
@@ -60,7 +61,7 @@ enum SyncStatements {
         _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart, _ size: FeedPageSize
     ) -> SQL {
         """
-        \(self.gate(family, for: caller, if: "c.ts = \(gate.clock) AND c.epoch = \(gate.epoch)", from: start))
+        \(self.gate(family, for: caller, if: "c.ts = \(gate.clockTime) AND c.epoch = \(gate.epoch)", from: start))
         \(entities(for: caller, size))
         """
     }
@@ -76,7 +77,7 @@ enum SyncStatements {
                 SELECT u.id AS user_id, u.status, CASE WHEN m.role <> 'child' THEN u.email END AS address, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
                        \(ConsentStatements.isInForce(.aiMediation, user: "u.id", family: "m.family_id"))
                            AS sees_mediation,
-                       \(pointsGivers) AS points_of, g.places AS granted
+                       \(membersWithPointsConsent) AS points_of, g.places AS granted
                 FROM users u
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
                 LEFT JOIN family_clock c ON c.family_id = m.family_id
@@ -88,7 +89,7 @@ enum SyncStatements {
                               ELSE 8 * (1 + \(newestConsent)) END AS visibility
                 FROM (SELECT *, points_of IS NULL OR user_id = ANY(points_of) AS sees_points FROM reader) r
             ), placed AS MATERIALIZED (
-                SELECT *, CASE WHEN \(condition) THEN \(start.position) ELSE '-infinity'::timestamptz END AS start,
+                SELECT *, CASE WHEN \(condition) THEN \(start.positionSQL) ELSE '-infinity'::timestamptz END AS start,
                        \(condition) AS is_known
                 FROM visible_to_caller
             ), gate AS MATERIALIZED (
@@ -106,14 +107,14 @@ enum SyncStatements {
             SELECT * FROM (
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
-                     AND sync_ts < \(caller.now - eventRetention) AND \(concernsReader)
+                     AND sync_ts < \(caller.now - eventRetention) AND \(isVisibleToReader)
                  ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
                 UNION ALL
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
                      AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
                           OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
-                     AND \(concernsReader)
+                     AND \(isVisibleToReader)
                  ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
             ) n ORDER BY sync_ts, id LIMIT \(literal: size.rows)
         ) x
@@ -166,7 +167,7 @@ enum SyncStatements {
         """
     }
 
-    private static let pointsGivers = ConsentStatements.givers(
+    private static let membersWithPointsConsent = ConsentStatements.coveredPeople(
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
     private static let newestConsent = ConsentStatements.newestGrantedSeq(
         of: .gamificationParticipation, in: "r.family_id")
@@ -176,7 +177,7 @@ enum SyncStatements {
 
     /// A condition on a nag `n`: the reader may see it. Members who are not guardians see the nags that they sent or
     /// received.
-    private static let concernsReader: SQL =
+    private static let isVisibleToReader: SQL =
         "(gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)"
 
     /// Reads a page of the events of nags that the reader received or sent, by an index, so that no other events are
@@ -205,18 +206,18 @@ enum SyncStatements {
     static func insertGrant(_ position: GrantedPosition, to session: SessionID, in family: FamilyID) -> SQL {
         """
         INSERT INTO sync_grants AS g (session_id, family_id, places)
-        SELECT \(session), \(family), ARRAY[\(position.number)]
+        SELECT \(session), \(family), ARRAY[\(position.storedNumber)]
         FROM set_config('synchronous_commit', 'off', true)
-        ON CONFLICT (session_id, family_id) DO UPDATE SET places = (ARRAY[\(position.number)] || g.places)[1:16]
+        ON CONFLICT (session_id, family_id) DO UPDATE SET places = (ARRAY[\(position.storedNumber)] || g.places)[1:16]
         """
     }
 }
 
 /// The data that a reader may see besides their own nags, as of one moment: a number that the statements compute.
 ///
-/// It has one bit each for everybody's nags and events (1), mediation (2) and points (4). The bits from 3 on tell whose
-/// points are visible: 0 for everybody's or nobody's; otherwise one more than the ledger's number of the newest consent
-/// of members who agreed for themselves. While that number does not grow, no hidden points become visible.
+/// It has one bit each for everybody's nags and events (1), mediation (2) and points (4). The number from bit 3 on
+/// shows whose points are visible: 0 for everybody's or nobody's; otherwise one more than the ledger's sequence number
+/// of the newest consent of members who agreed for themselves. While it does not grow, no hidden points become visible.
 struct FeedVisibility: Hashable {
     let rawValue: Int64
 
@@ -235,11 +236,12 @@ struct GrantedPosition {
     let visibility: FeedVisibility
 
     /// The position as the database stores it. Seconds of four-digit years, times 8, fit below bit 41. Only the lowest
-    /// 22 bits of `pointsSince` are included, so two values are equal only if they differ by a multiple of 4,194,304.
-    var number: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
+    /// 22 bits of `pointsSince` are included, so two values of it that differ by a multiple of 4,194,304 are not
+    /// distinguished.
+    var storedNumber: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
 
-    /// An expression: `number` for the column `visibility` of `visible_to_caller`.
-    fileprivate static func number(second: Int64) -> SQL {
+    /// An expression: `storedNumber` for the column `visibility` of `visible_to_caller`.
+    fileprivate static func storedNumber(second: Int64) -> SQL {
         "\(second) * 8 + (visibility & 7) + (((visibility >> 3) & 4194303) << 41)"
     }
 }
@@ -263,7 +265,7 @@ enum FeedStart {
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning, .valid: "true"
-        case .second(let second): "granted @> ARRAY[\(GrantedPosition.number(second: second))]"
+        case .second(let second): "granted @> ARRAY[\(GrantedPosition.storedNumber(second: second))]"
         case .after(let cursor):
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.position) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
@@ -283,7 +285,7 @@ enum FeedStart {
         }
     }
 
-    fileprivate var position: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
+    fileprivate var positionSQL: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
 
     /// Whether a page may have many rows: it starts at the beginning or more than an hour ago.
     func mayBeLong(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }

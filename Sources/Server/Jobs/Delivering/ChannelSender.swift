@@ -16,7 +16,7 @@ final class ChannelSender {
         case claimed, acknowledged
     }
 
-    /// The time for which a claimed delivery belongs to its sender, well above a provider's longest answer.
+    /// The time for which a claimed delivery belongs to its sender, well above the time that a provider may take.
     static let lease = Timestamp.Span.minutes(5)
     /// The part of the lease that must be left for an attempt to begin.
     private static let longestAttempt = Timestamp.Span.minutes(2)
@@ -27,7 +27,9 @@ final class ChannelSender {
     /// The providers. A device gets its message from the first provider that addresses it. A provider that addresses
     /// people sends one message to people who also have other devices, or who have none.
     private let providers: [any MessageProvider]
+    /// Whether messages to a gateway contain the push tokens of the person's devices.
     private let passesTokens: Bool
+    /// Whether messages to a gateway contain the person's telephone number.
     private let passesPhones: Bool
     private let concurrency: Int
     private let policy: RetryPolicy
@@ -37,12 +39,13 @@ final class ChannelSender {
     private let log: Log
     private let reach: (Point) throws -> Void
 
+    /// The number of running deliveries, and of rounds that are claiming some.
     private(set) var inFlight = 0
     private var isStopped = false
     /// Whether more deliveries were due than could be claimed.
     private var isMoreWaiting = false
     private var timer: TimerID?
-    private var drained: [CheckedContinuation<Void, Never>] = []
+    private var drainContinuations: [CheckedContinuation<Void, Never>] = []
     private var lastFailure: String?
 
     init(
@@ -67,7 +70,7 @@ final class ChannelSender {
     func start() {
         timer = nil
         poller.spawn { [weak self] in
-            do { try await self?.round() } catch { self?.report(error) }
+            do { try await self?.runRound() } catch { self?.report(error) }
             guard let self, !isStopped else { return }
             let canClaim = isMoreWaiting && inFlight < concurrency
             timer = poller.schedule(at: .now() + (canClaim ? .zero : Self.period)) { [weak self] in self?.start() }
@@ -84,13 +87,13 @@ final class ChannelSender {
     /// Waits until no delivery is running.
     func drain() async {
         guard inFlight > 0 else { return }
-        await withCheckedContinuation { drained.append($0) }
+        await withCheckedContinuation { drainContinuations.append($0) }
     }
 
     /// Claims as many due deliveries as can run, and begins to send them.
     /// - Returns: the number of claimed deliveries.
     @discardableResult
-    func round() async throws -> Int {
+    func runRound() async throws -> Int {
         let freeSlots = concurrency - inFlight
         guard freeSlots > 0, !isStopped else { return 0 }
         // The round counts as in flight until its deliveries do.
@@ -118,8 +121,8 @@ final class ChannelSender {
     private func runEnded() {
         inFlight -= 1
         if inFlight == 0 {
-            for continuation in drained { continuation.resume() }
-            drained = []
+            for continuation in drainContinuations { continuation.resume() }
+            drainContinuations = []
         }
         // Deliveries that are due need not wait for the next round when others have ended.
         if isMoreWaiting, inFlight <= concurrency / 2, let timer, !isStopped {
@@ -175,19 +178,21 @@ final class ChannelSender {
 
     private func send(_ message: DeliveryMessage, _ claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
         guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
-        var summary = SendingSummary(acknowledged: facts.acknowledged)
+        var summary = SendingSummary(acknowledgedDevices: facts.acknowledgedDevices)
         let devices = try await devices(of: claim.userID)
         let personProvider = providers.first(where: \.sendsPerPerson)
         let otherDevices = devices.filter { provider(for: $0) == nil }
         // The acknowledgement of a gateway that addresses people is stored as that of a device with the person's id.
         let person: DeviceID = claim.userID.retyped()
-        if let personProvider, devices.isEmpty || !otherDevices.isEmpty, !facts.acknowledged.contains(person) {
+        if let personProvider, devices.isEmpty || !otherDevices.isEmpty,
+            !facts.acknowledgedDevices.contains(person)
+        {
             var message = message
             if passesTokens { message.devices = otherDevices }
             if passesPhones { message.phone = facts.phone }
             summary.add(await personProvider.send(message, to: nil), devices.isEmpty ? nil : person)
         }
-        for target in devices where !facts.acknowledged.contains(target.id) {
+        for target in devices where !facts.acknowledgedDevices.contains(target.id) {
             guard let provider = provider(for: target) else { continue }
             // With many devices and a slow provider, the remaining devices get the message at the next attempt.
             guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
@@ -196,7 +201,7 @@ final class ChannelSender {
             }
             let outcome = await provider.send(message, to: target)
             summary.add(outcome, target.id)
-            if outcome == WebPushProvider.queueIsFull { break }
+            if outcome == WebPushProvider.queueFullOutcome { break }
             if case .deviceGone = outcome { try await remove(target, of: claim, facts) }
         }
         if summary.isAcknowledged { try reach(.acknowledged) }
@@ -221,11 +226,12 @@ final class ChannelSender {
         let now = services.clock.now()
         let next = facts.nextReminder(after: now, zones: services.zones, plan: plan)
         if let retry = summary.retry,
-            let delay = policy.delay(after: claim.attempts, requested: retry.after, random: services.random)
+            let delay = policy.delay(after: claim.attempt, requested: retry.after, random: services.random)
         {
             try await record(
                 DeliveryStatements.scheduleRetry(
-                    claim, at: now + delay, because: retry.reason, acknowledged: summary.acknowledged.sorted()))
+                    claim, at: now + delay, because: retry.reason,
+                    acknowledged: summary.acknowledgedDevices.sorted()))
             return figures.retried.add()
         }
         if summary.isAcknowledged {
@@ -247,7 +253,7 @@ final class ChannelSender {
         log.write(.warning, "delivery_dead") {
             $0.field("delivery_id", claim.id)
             $0.field("channel", channel)
-            $0.field("attempts", claim.attempts)
+            $0.field("attempts", claim.attempt)
             $0.field("reason", reason)
         }
     }
@@ -272,7 +278,7 @@ final class ChannelSender {
         let context = CallContext(systemActAt: services.clock.now(), services.random)
         let actor: Pseudonym = SystemActor.scheduler.retyped()
         let _: NoAnswer = try await services.ledger.write(context, in: claim.familyID) { queries in
-            let seq = try await Ledger.newestNumber(of: claim.familyID, queries)
+            let seq = try await Ledger.newestSequenceNumber(of: claim.familyID, queries)
             let row = try await queries.query(DeviceStatements.device(device.id, of: claim.userID)).first
             guard let row, try row["token"] == device.token else { return .answer(NoAnswer()) }
             return .perform(
@@ -296,18 +302,19 @@ final class ChannelSender {
     }
 }
 
-/// The answers of the provider about all messages of one attempt.
+/// The outcomes of all messages of one attempt.
 private struct SendingSummary {
-    var acknowledged: Set<DeviceID>
+    var acknowledgedDevices: Set<DeviceID>
     var isAcknowledged: Bool
+    /// The provider's name of the first message that it acknowledged.
     var reference: String?
     var retry: (reason: String, after: Timestamp.Span?)?
     var rejection: String?
 
-    /// - Parameter acknowledged: the devices that acknowledged the message at an earlier attempt.
-    init(acknowledged: Set<DeviceID>) {
-        self.acknowledged = acknowledged
-        isAcknowledged = !acknowledged.isEmpty
+    /// - Parameter acknowledgedDevices: the devices that acknowledged the message at an earlier attempt.
+    init(acknowledgedDevices: Set<DeviceID>) {
+        self.acknowledgedDevices = acknowledgedDevices
+        isAcknowledged = !acknowledgedDevices.isEmpty
     }
 
     mutating func add(_ outcome: SendingOutcome, _ device: DeviceID?) {
@@ -315,7 +322,7 @@ private struct SendingSummary {
         case .acknowledged(let name):
             isAcknowledged = true
             reference = reference ?? name
-            if let device { acknowledged.insert(device) }
+            if let device { acknowledgedDevices.insert(device) }
         case .retry(let reason, let after):
             retry = (reason, max(after ?? .seconds(0), retry?.after ?? .seconds(0)))
         case .rejected(let reason): rejection = reason

@@ -12,9 +12,9 @@ struct ClaimedDelivery: Sendable {
     let userID: UserID
     let channel: DeliveryChannel
     /// The number of this attempt, from 1.
-    let attempts: Int
+    let attempt: Int
     let createdAt: Timestamp
-    /// The time from which it was to be sent.
+    /// The time from which the delivery was to be sent.
     let dueAt: Timestamp
     /// Whether it is a daily digest.
     let isDigest: Bool
@@ -30,7 +30,7 @@ struct ClaimedDelivery: Sendable {
         familyID = try row["family_id"]
         nagID = try row["nag_id"]
         userID = try row["user_id"]
-        attempts = try row["attempts"]
+        attempt = try row["attempts"]
         createdAt = try row["created_at"]
         dueAt = try row["due_at"]
         isDigest = try row["is_digest"]
@@ -81,7 +81,8 @@ enum SendingDecision {
 /// The facts that decide whether a delivery is still to be sent, as of one moment.
 struct DeliveryFacts {
     let pseudonym: Pseudonym?
-    let acknowledged: Set<DeviceID>
+    /// The devices that acknowledged the message at an earlier attempt.
+    let acknowledgedDevices: Set<DeviceID>
     /// Whether the person has an open socket, on any instance, and so needs no push.
     let isLive: Bool
     /// The person's telephone number, for a text message; nil without one.
@@ -103,8 +104,8 @@ struct DeliveryFacts {
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived.
     private let wasNotified: Bool
-    /// The latest end of the lease, or time of the next attempt, of the earlier notifications of a withdrawn nag; nil
-    /// if none is in flight.
+    /// The time until which earlier notifications of a withdrawn nag may be in flight: the latest end of a lease or
+    /// time of a next attempt; nil if none is in flight.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
     /// The contents of a daily digest; nil for any other delivery.
@@ -118,7 +119,7 @@ struct DeliveryFacts {
         self.digest = digest
         pseudonym = try row["pseudonym"]
         trace = try row["trace"]
-        acknowledged = Set(try row.list("acknowledged") ?? [])
+        acknowledgedDevices = Set(try row.list("acknowledged") ?? [])
         event = try row["event_type"]
         let phase: String? = try row["phase"]
         self.phase = phase.flatMap(EscalationPhase.init)

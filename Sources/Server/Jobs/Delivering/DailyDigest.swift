@@ -5,9 +5,10 @@ import Postgres
 struct DailyDigest {
     /// The largest number of nags that the text names.
     static let maxNags = 20
-    /// The time ahead in which the nags of the digest become due: until the next digest.
+    /// The time ahead within which nags that are not overdue become due: until the next digest.
     static let horizon = Timestamp.Span.days(1)
-    private static let longestWords = 80
+    /// The largest number of characters of a nag's description in the text.
+    private static let maxDescriptionLength = 80
 
     private let nags: [(dueAt: Timestamp, words: String)]
     /// The number of all nags in the digest, including those that the text does not name.
@@ -18,7 +19,10 @@ struct DailyDigest {
         nags = try rows.map { row throws(PostgresError) in
             let (description, category): (String?, NagCategory) = (try row["description"], try row["category"])
             let words = description.map(safeLine).flatMap { $0.isEmpty ? nil : $0 } ?? category.rawValue
-            return (try row["due_at"], words.count > Self.longestWords ? words.prefix(Self.longestWords) + "…" : words)
+            return (
+                try row["due_at"],
+                words.count > Self.maxDescriptionLength ? words.prefix(Self.maxDescriptionLength) + "…" : words
+            )
         }
         total = try rows.first?["total"] ?? 0
     }

@@ -15,7 +15,7 @@ struct DeliveryMessage: Sendable {
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
-    /// The event that caused it, as in the feed.
+    /// The event that caused the message, as in the feed.
     let event: String
     let phase: EscalationPhase?
     let title: String
@@ -28,7 +28,7 @@ struct DeliveryMessage: Sendable {
     /// The recipient's number, for a gateway of text messages; nil without one, and unless the operator wants that.
     var phone: String?
 
-    private static let longestText = 1_000
+    private static let maxTextBytes = 1_000
 
     /// The event of a digest that a draft sent.
     static let digestSent = "digest_sent"
@@ -41,7 +41,7 @@ struct DeliveryMessage: Sendable {
     ) {
         (id, collapseID, isRepeat) = (claim.messageID, claim.id, claim.isRepeat)
         (familyID, nagID, recipientID) = (claim.familyID, claim.nagID, claim.userID)
-        (channel, createdAt, attempt) = (claim.channel, claim.createdAt, claim.attempts)
+        (channel, createdAt, attempt) = (claim.channel, claim.createdAt, claim.attempt)
         (self.event, self.phase) = (event, phase)
         title = Self.title(event, phase)
         text = Self.shortened(
@@ -71,12 +71,13 @@ struct DeliveryMessage: Sendable {
         }
     }
 
-    /// Returns the text in one line of at most `longestText` bytes of UTF-8, shortened between characters.
+    /// Returns the text in one line. A text of more than `maxTextBytes` bytes of UTF-8 is cut between characters, and
+    /// gets an ellipsis.
     private static func shortened(_ text: String) -> String {
         var (short, bytes) = ("", 0)
         for character in safeLine(text) {
             bytes += character.utf8.count
-            guard bytes <= longestText else { return short + "…" }
+            guard bytes <= maxTextBytes else { return short + "…" }
             short.append(character)
         }
         return short

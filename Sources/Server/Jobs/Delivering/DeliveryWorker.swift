@@ -8,7 +8,7 @@ final class DeliveryWorker: BackgroundJob {
     /// The limits of the worker's sessions, which run short statements only.
     static let limits = Database.Limits(connections: 2)
 
-    /// The time that running deliveries may take when the server stops.
+    /// The longest time that running deliveries may take when the server stops.
     private static let drainTime = Duration.seconds(5)
 
     private let clients: [HTTPClient]
@@ -30,25 +30,26 @@ final class DeliveryWorker: BackgroundJob {
                 services.database.poller, networks: networks, authorities: options.authorities,
                 tracer: calls.tracer(of: "notification provider"))
         }
-        let operators = client(options.networks)
-        let browsers = options.webPush.map { push in
+        let providerClient = client(options.networks)
+        let webPush = options.webPush.map { push in
             let client = client(push.networks)
             let provider = WebPushProvider(
                 push, client, services.database.poller, services.clock, services.random, staleAfter: options.staleAfter)
             return (client: client, provider: provider)
         }
-        clients = [operators] + [browsers?.client].compactMap(\.self)
+        clients = [providerClient] + [webPush?.client].compactMap(\.self)
         senders = figures.map { figures in
             let isPush = figures.channel == .push
             let chosen = isPush ? options.push : options.sms
             let provider: any MessageProvider =
                 switch chosen {
                 case .log: LogProvider(log)
-                case .webhook(let webhook): WebhookProvider(webhook, operators, services.clock)
-                case .apns(let apns): APNsProvider(apns, operators, services.clock, staleAfter: options.staleAfter)
+                case .webhook(let webhook): WebhookProvider(webhook, providerClient, services.clock)
+                case .apns(let apns):
+                    APNsProvider(apns, providerClient, services.clock, staleAfter: options.staleAfter)
                 }
             return ChannelSender(
-                services, figures.channel, over: [provider] + (isPush ? [browsers?.provider].compactMap(\.self) : []),
+                services, figures.channel, over: [provider] + (isPush ? [webPush?.provider].compactMap(\.self) : []),
                 passesTokens: isPush && options.passesTokens, passesPhones: !isPush && options.passesTokens,
                 policy: options.retries, staleAfter: options.staleAfter, figures: figures, calls: calls, log: log,
                 reach: reach)

@@ -15,7 +15,7 @@ struct BackgroundCheckTests {
     /// Without rests: as fast as it goes.
     private static let pace = BackgroundCheck.Pace(
         restRatio: 0, shortestRest: .zero, longestRest: .milliseconds(1),
-        betweenPasses: Timestamp.Span(microseconds: 0),
+        pauseBetweenPasses: Timestamp.Span(microseconds: 0),
         pollInterval: .milliseconds(20), saveInterval: .zero)
 
     @Test("health and status report a finding of the background check until a full pass has none")
@@ -29,7 +29,7 @@ struct BackgroundCheckTests {
             // Health compares this clock with the database's.
             server.clock.set(to: SystemClock().now())
             let family = try await LivedFamily(server)
-            try await server.sequenced()
+            try await server.waitUntilSequenced()
             var newest: AuditCheckStatus?
             // A pass that began before the family was there is not the one.
             let deadline = ContinuousClock.now + .seconds(300)
@@ -69,13 +69,13 @@ struct BackgroundCheckTests {
                 }
                 let (first, second) = (PassStatus(), PassStatus())
                 let (one, other) = (check(first), check(second))
-                try await one.turn()
-                try await other.turn()
+                try await one.runTurn()
+                try await other.runTurn()
                 let learned = second.now == first.now
                 // The first is gone: its half minute is over.
                 _ = try await database.query("UPDATE audit_pass SET held_until = 'epoch'")
-                try await other.turn()
-                try await one.turn()
+                try await other.runTurn()
+                try await one.runTurn()
                 return (first.verdict, second.verdict, learned, first.now == second.now)
             }
             #expect(verdicts == (.explained, .explained, true, true))
@@ -116,7 +116,7 @@ struct BackgroundCheckTests {
                         now = now + .seconds(11)
                         return now
                     }
-                ).turn()
+                ).runTurn()
             }
             // While the family is read, what lies behind it is the family before; there are three pages of entries alone.
             let renewals = try await server.rows(
@@ -173,7 +173,7 @@ struct BackgroundCheckTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
-            try await server.round()
+            try await server.runRound()
             let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
             let lines = LogRecorder()
             let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
@@ -182,7 +182,7 @@ struct BackgroundCheckTests {
                     try await BackgroundCheck(
                         database: database, keys: keys, clock: clock, random: random, status: status, log: log,
                         pace: Self.pace
-                    ).turn()
+                    ).runTurn()
                     _ = try await database.query("UPDATE audit_pass SET held_until = 'epoch'")
                 }
             }
@@ -190,8 +190,8 @@ struct BackgroundCheckTests {
             #expect(status.verdict == .explained)
             for statement in statements { try await server.sql(SQL(unsafeSQL: statement)) }
             try await pass()
-            #expect(status.now?.lastFindings == 1 && status.verdict == .unexplained)
-            let found = status.now?.lastFinding ?? ""
+            #expect(status.current?.lastFindings == 1 && status.verdict == .unexplained)
+            let found = status.current?.lastFinding ?? ""
             #expect(found.contains("\(subject) "), "\(found)")
             log.stop()
             let told = lines.close().filter { $0.contains("audit_state_unexplained") }
@@ -204,7 +204,7 @@ struct BackgroundCheckTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
-            try await server.round()
+            try await server.runRound()
             let keys = try #require(TestServer.auditKeyring)
             func findings() async throws -> [String?] {
                 try await server.database.run {
@@ -212,7 +212,7 @@ struct BackgroundCheckTests {
                 }
             }
             #expect(try await findings() == [])
-            try await Forger(server: server).disarm()
+            try await Forger(server: server).disableTriggers()
             try await server.sql("UPDATE audit_leaf SET hash = sha256('x') WHERE position = 2")
             #expect(try await findings() == ["root_differs"])
             try await server.sql("DELETE FROM audit_leaf WHERE position = 2")

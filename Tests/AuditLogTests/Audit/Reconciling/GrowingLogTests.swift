@@ -23,7 +23,7 @@ struct GrowingLogTests {
                 try await server.write(Array(repeating: .nagNoteAdded, count: page), by: family.child, in: family.id)
             }
             try await grow()
-            if isSequenced { try await server.round() }
+            if isSequenced { try await server.runRound() }
             let (report, rests) = try await server.database.run { database in
                 let check = FamilyCheck(
                     database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
@@ -32,7 +32,7 @@ struct GrowingLogTests {
                     rests += 1
                     if rests > 4 { throw Endless() }
                     try await grow()
-                    try await server.round()
+                    try await server.runRound()
                 }
                 return (report, rests)
             }
@@ -64,11 +64,11 @@ struct GrowingLogTests {
             let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
             try await server.write(
                 Array(repeating: .nagNoteAdded, count: 2 * page), by: family.child, in: family.id)
-            try await server.round()
+            try await server.runRound()
             server.clock.advance(by: Prune.retention)
             server.clock.advance(by: .days(100))
             try await server.write([.auditLogPruned], by: family.guardian, in: family.id)
-            try await server.round()
+            try await server.runRound()
             let (clock, url) = (server.clock, server.database.url)
             let (report, taken) = try await server.database.run { database in
                 let check = FamilyCheck(

@@ -38,10 +38,10 @@ struct ReconcileTests {
             #expect(report.findings.map(\.description) == [])
             #expect(report.gaps[.erased] ?? 0 > 0 && report.verdict == "explained")
 
-            try await server.round()
+            try await server.runRound()
             server.clock.advance(by: .days(1_200))
             try await server.write([.auditLogPruned], by: family.guardian, in: family.id)
-            try await server.round()
+            try await server.runRound()
             _ = try await Pruning(before: server.clock.now() - Prune.retention).run(
                 databaseURL: url, keys: keys, isDryRun: false, clock: server.clock)
             report = try await server.reconcile()
@@ -147,7 +147,7 @@ struct ReconcileTests {
                 let deletion = try await server.call(
                     "DELETE", "/api/v1/accounts/\(gone.user.id)", token: gone.accessToken.wireText)
                 #expect(deletion.status == 200)
-                try await server.round()
+                try await server.runRound()
                 try #require(try await server.reconcile().verdict == "explained")
                 clock.set(to: server.clock.now())
             }

@@ -9,15 +9,15 @@ import Testing
 
 @testable import Server
 
-/// An audit log with some history, and what somebody kept of it elsewhere.
+/// An audit log with some history, and a witness's copy of one of its checkpoints.
 struct AttackScene: Sendable {
     let server: TestServer
     let family: Household
     let admin: TestPerson
-    /// Somebody with a copy of the log's checkpoint as it was.
+    /// The checkpoint that the witness stored, as a signed note.
     let witness: String
 
-    /// - Parameter rounds: how often something happens in two families before the witness's copy.
+    /// - Parameter rounds: the number of rounds of acts before the witness stores the checkpoint.
     init(_ server: TestServer, rounds: Int = 4) async throws {
         self.server = server
         family = try await server.family()
@@ -27,13 +27,14 @@ struct AttackScene: Sendable {
                 [.nagCreated, .nagCompleted], by: family.guardian, about: family.child, in: family.id)
             try await server.write([.nagCreated], by: family.stranger, in: family.otherFamilyID)
             server.clock.advance(by: .seconds(1))
-            if round == 1 { try await server.round() }
+            if round == 1 { try await server.runRound() }
         }
-        try await server.round()
+        try await server.runRound()
         witness = try await server.call(API.getAuditCheckpoint).text
     }
 
-    /// What both readings say: that of all audit logs, and that of the family.
+    /// Returns the verdicts on two exports: on that of all audit logs, then on that of the family.
+    /// - Parameter witnessed: whether the first verdict uses the witness's checkpoint.
     func verdicts(witnessed: Bool = false) async throws -> [AuditLogVerifier.Verdict] {
         let lines = try await server.export(nil, as: admin)
         return [
@@ -42,15 +43,16 @@ struct AttackScene: Sendable {
         ]
     }
 
-    /// Writes an export where `Tests/AuditVerifier/run` finds it, so that the other verifier is held to the same.
-    func keep(_ name: String, witnessed: Bool = false, expecting code: Int) async throws {
+    /// Writes an export for `Tests/AuditVerifier/run`, which tests another verifier with it.
+    /// - Parameter code: the exit code that the other verifier must return.
+    func writeExport(_ name: String, witnessed: Bool = false, expecting code: Int) async throws {
         guard let folder = ProcessInfo.processInfo.environment["NAGZ_TEST_EXPORTS"] else { return }
         let lines = try await server.export(nil, as: admin)
         let file = "\(folder)/\(code)-\(name.replacing(" ", with: "-"))"
         let text = lines.map { String(decoding: $0.jsonBytes, as: UTF8.self) + "\n" }.joined()
         try text.write(toFile: file + ".ndjson", atomically: true, encoding: .utf8)
         if witnessed { try witness.write(toFile: file + ".witness", atomically: true, encoding: .utf8) }
-        let key = try #require(TestServer.auditKeyring).signing[0].verifier.text
+        let key = try #require(TestServer.auditKeyring).signingKeys[0].verifier.text
         try key.write(toFile: "\(folder)/key", atomically: true, encoding: .utf8)
     }
 }

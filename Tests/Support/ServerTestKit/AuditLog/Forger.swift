@@ -6,41 +6,41 @@ import Testing
 
 @testable import Server
 
-/// Somebody who may do everything with the database, and knows how the audit log is made.
+/// An attacker who may change everything in the database, and knows how the audit log is made.
 struct Forger {
-    /// How far they go.
+    /// The extent of the attacker's changes.
     enum Effort: String, CaseIterable, Sendable {
-        /// Only the rows.
+        /// The attacker changes only the rows of entries.
         case plain
-        /// And the hashes of the chains, so that they fit again.
+        /// The attacker also computes the hashes of the chains again, so that they are consistent.
         case rechained
-        /// And the log, signed with the stolen key.
+        /// The attacker also builds the Merkle log again, and signs it with the stolen key.
         case resigned
     }
 
-    /// One entry as it lies in the database.
+    /// An entry with the rows that belong to it in the database.
     struct Line: Sendable {
         var entry: AuditEntry
         var salt: [UInt8]?
-        /// Sealed.
+        /// The stored body, which is sealed if there is a key.
         var body: [UInt8]?
         var key: Pseudonym?
-        /// What it says, unsealed.
+        /// The unsealed body.
         var plain: [UInt8]?
-        /// Its place in the log.
+        /// The position in the Merkle log; nil if the entry was not sequenced.
         var position: Int64?
     }
 
     let server: TestServer
 
-    /// Takes the guard-rails down.
-    func disarm() async throws {
+    /// Disables the triggers that protect the audit log's tables.
+    func disableTriggers() async throws {
         for table in ["audit_entry", "audit_payload", "audit_leaf", "audit_node", "audit_checkpoint", "audit_prune"] {
             try await server.sql(SQL(unsafeSQL: "ALTER TABLE \(table) DISABLE TRIGGER ALL"))
         }
     }
 
-    /// All entries, in the order of the log; those without a place come last.
+    /// Returns all entries in the order of the Merkle log. Those without a position come last.
     func lines() async throws -> [Line] {
         try await server.database.rows(
             """
@@ -63,9 +63,9 @@ struct Forger {
         }
     }
 
-    /// Changes the audit log, and as much of what holds it as the effort says.
+    /// Changes the entries of the audit log, and what protects them as far as `effort` says.
     func forge(_ effort: Effort, _ change: (inout [Line]) -> Void) async throws {
-        try await disarm()
+        try await disableTriggers()
         var lines = try await lines()
         change(&lines)
         if effort != .plain { lines = try await rechained(lines) }
@@ -75,7 +75,7 @@ struct Forger {
         if effort == .resigned { try await resign(lines) }
     }
 
-    /// The hashes of every chain computed anew, numbers and times made to fit, bodies committed to again.
+    /// Returns the entries with new numbers, times, commitments and hashes, so that every chain is consistent.
     private func rechained(_ lines: [Line]) async throws -> [Line] {
         var heads: [FamilyID: AuditEntry] = [:]
         var rechained: [Line] = []
@@ -116,7 +116,7 @@ struct Forger {
             """)
     }
 
-    /// Makes the log anew over those entries and signs it with the stolen key.
+    /// Builds the Merkle log again from those of the entries that had a position, and signs it with the stolen key.
     func resign(_ lines: [Line]) async throws {
         for table in ["audit_leaf", "audit_node", "audit_checkpoint"] {
             try await server.sql(SQL(unsafeSQL: "DELETE FROM \(table)"))
@@ -132,12 +132,12 @@ struct Forger {
         let keys = try #require(TestServer.auditKeyring)
         let checkpoint = Checkpoint(
             origin: keys.origin, size: growth.size, root: growth.root, time: server.clock.now())
-        try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signing)))
+        try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signingKeys)))
     }
 }
 
 extension Forger {
-    /// The clocks stand where the chains end.
+    /// Sets the clock of each family to the last entry of its chain.
     private func setClocks(_ lines: [Line]) async throws {
         try await server.sql("UPDATE family_clock SET seq = 0, head = sha256('')")
         var heads: [FamilyID: AuditEntry] = [:]
@@ -150,11 +150,11 @@ extension Forger {
 }
 
 extension Pseudonym {
-    /// The person's key, unwrapped with the master key.
+    /// Returns the person's key, unwrapped with the master key; nil without one.
     fileprivate func subjectKey(_ server: TestServer) async throws -> SubjectKey? {
         let id = self
         return try await server.database.rows("SELECT wrapped FROM audit_subject_key WHERE id = \(id)") { row in
-            TestServer.auditKeyring?.masters[0].unwrap(try row["wrapped"], id: id)
+            TestServer.auditKeyring?.masterKeys[0].unwrap(try row["wrapped"], id: id)
         }.first ?? nil
     }
 }

@@ -10,14 +10,14 @@ import Testing
 
 @testable import Server
 
-/// A family whose whole history came to be by the API and the command line: nothing is written beside the audit log.
+/// A family whose whole history was made through the API and the command line, so that the audit log records all of it.
 struct LivedFamily: Sendable {
     let server: TestServer
     let id: FamilyID
     let guardian: TestPerson
     let participant: TestPerson
     let child: TestPerson
-    /// Somebody with an account and no family.
+    /// A person with an account, who is in no family.
     let stranger: TestPerson
 
     init(_ server: TestServer) async throws {
@@ -52,7 +52,7 @@ struct LivedFamily: Sendable {
         try await server.nag(from: guardian, to: recipient, every: recurrence).id
     }
 
-    /// Nags of every fate, with points, badges, and a series.
+    /// Creates nags with every outcome and with points, and a series.
     func liveWithNags() async throws {
         for _ in 0..<2 {
             let nag = try await nag(to: child)
@@ -88,7 +88,7 @@ struct LivedFamily: Sendable {
         _ = try await server.call(API.withdrawNag, NagPath(nagID: withdrawn), as: guardian)
     }
 
-    /// Incentive rules of every kind, and what they do with two completions of the child.
+    /// Creates incentive rules of every kind, lets them act on two completions of the child, and changes two of them.
     func liveWithIncentives() async throws {
         var rules: [IncentiveRuleID] = []
         for (reward, mode) in [
@@ -123,7 +123,7 @@ struct LivedFamily: Sendable {
         }
     }
 
-    /// Constraints of the family and of people, and all that can happen to them.
+    /// Creates constraints of the family and of people, and orders, imports, changes and deletes some of them.
     func liveWithConstraints() async throws {
         var ids: [ConstraintID] = []
         for (scope, person) in [(.family, guardian), (.family, guardian), (.own, participant), (.own, child)]
@@ -141,7 +141,7 @@ struct LivedFamily: Sendable {
         _ = try await server.call(API.deleteConstraint, ConstraintPath(constraintID: ids[1]), as: guardian)
     }
 
-    /// People who come and go: by leaving, by being removed, by the end of their account, inside a family and outside.
+    /// Lets people leave the family, be removed from it, and delete their accounts as members and after their removal.
     func liveWithDepartures() async throws {
         try await server.consent(.aiMediation, in: id, as: participant)
         try await server.consent(.smsOptIn, in: id, as: participant)
@@ -178,7 +178,7 @@ struct LivedFamily: Sendable {
 }
 
 extension TestServer {
-    /// Whoever was just signed in.
+    /// Returns the person who signed in with this response.
     func person(_ answer: AuthResponse) throws -> TestPerson {
         let claims = try tokens.verify(answer.accessToken.wireText, at: clock.now())
         return TestPerson(
@@ -191,7 +191,7 @@ extension TestServer {
             API.grantConsent, ConsentCreate(familyID: type == .smsOptIn ? nil : family, type: type), as: person)
     }
 
-    /// What `nagz audit reconcile` finds.
+    /// Returns the report of `nagz audit reconcile`.
     func reconcile(_ family: FamilyID? = nil) async throws -> StateReport {
         try await Reconciliation(of: family).run(
             databaseURL: database.url, keys: try #require(Self.auditKeyring), clock: clock)

@@ -10,8 +10,8 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Waits until every entry there is lies under a checkpoint.
-    func sequenced(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    /// Waits until a checkpoint covers every entry.
+    func waitUntilSequenced(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             let isDone: [Bool] = try await database.rows(
@@ -25,7 +25,7 @@ extension TestServer {
         Issue.record("the sequencer did not come to an end", sourceLocation: sourceLocation)
     }
 
-    /// The lines of an export, as the server sends them.
+    /// Returns the lines of an export, as the server sends them.
     func export(
         _ family: FamilyID?, after: Int? = nil, as person: TestPerson, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [AuditExportLine] {
@@ -38,37 +38,37 @@ extension TestServer {
         }
     }
 
-    /// An administrator with a live session.
+    /// Inserts an administrator with a session.
     func admin(_ name: String = "Ada") async throws -> TestPerson {
         let person = try await account(name)
         try await sql("INSERT INTO admins (user_id, created_at) VALUES (\(person.id), \(clock.now()))")
         return person
     }
 
-    /// Runs one round of a sequencer of its own, as another process would.
-    /// - Parameter file: where it remembers the log.
-    func round(
+    /// Runs one round of a separate sequencer, as another process would.
+    /// - Parameter file: the file in which the sequencer stores its last checkpoint.
+    func runRound(
         _ keys: AuditKeyring? = TestServer.auditKeyring, file: CheckpointFile? = nil,
         pace: Sequencer.Pace = Sequencer.Pace(),
-        reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
+        reach: @escaping @Sendable (Sequencer.Point) throws -> Void = { _ in }
     ) async throws {
         let clock = clock
         let keys = try #require(keys)
         try await database.run { database in
             let sequencer = Sequencer(
-                database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
+                database: database, keys: keys, clock: clock, status: CheckpointStatus(isOn: true), log: Log(.off),
                 memory: CheckpointMemory(file), pace: pace, reach: reach)
-            _ = try await sequencer.round()
+            _ = try await sequencer.runRound()
         }
     }
 }
 
-/// What a verifier says of lines, with the test's key pinned.
+/// Returns a verifier's verdict on the lines of an export. By default the test's key is pinned.
 func verdict(
     _ lines: [AuditExportLine], pinned: [VerifierKey]? = nil, witnesses: [String] = [],
     policy: AuditLogVerifier.Policy = AuditLogVerifier.Policy()
 ) -> AuditLogVerifier.Verdict {
-    let keys = pinned ?? TestServer.auditKeyring.map { $0.signing.map(\.verifier) } ?? []
+    let keys = pinned ?? TestServer.auditKeyring.map { $0.signingKeys.map(\.verifier) } ?? []
     var verifier = AuditLogVerifier(pinned: keys, witnesses: witnesses.compactMap { SignedNote($0) }, policy: policy)
     for line in lines {
         guard let record = ExportRecord(line) else { continue }

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Opens an account by the API.
+    /// Creates an account through the API.
     @discardableResult
     func signUp(
         _ email: String, password: String = "correct horse", name: String? = nil, born: DateOfBirth? = nil
@@ -24,14 +24,14 @@ extension TestServer {
         try await call(API.logIn, LoginRequest(email: try EmailAddress(wireText: email), password: Secret(password)))
     }
 
-    /// The status of a harmless request of the account that such a token speaks for.
+    /// Returns the status of the response to a read-only request with this access token.
     func status(of accessToken: Secret, _ family: FamilyID = FamilyID(high: 1, low: 1)) async throws -> Int {
         try await call("GET", "/api/v1/families/\(family)", token: accessToken.wireText).status
     }
 }
 
 extension TestServer {
-    /// Gives the family's child a way to sign in.
+    /// Sets the user name and the PIN of the family's child.
     func setPIN(_ family: Household, username: String = "Cleo", pin: String = "4711") async throws {
         try await call(
             API.setChildCredentials, MemberPath(familyID: family.id, userID: family.child.id),
@@ -51,7 +51,7 @@ extension TestServer {
 }
 
 extension TestServer {
-    /// A family's codes, as its first guardian reads them, or another who still is one.
+    /// Returns the family with its codes, as a guardian reads it: `guardian`, or the household's first guardian.
     func codes(of family: Household, as guardian: TestPerson? = nil) async throws -> FamilyResponse {
         try await call(API.getFamily, FamilyPath(familyID: family.id), as: guardian ?? family.guardian)
     }
@@ -60,7 +60,7 @@ extension TestServer {
 }
 
 extension TestServer {
-    /// What lies between one person and others of the family, by status.
+    /// Returns the number of a person's relationships in the family, by their status.
     func relationships(of person: UserID, in family: FamilyID) async throws -> [String: Int] {
         try await rows(
             "SELECT status FROM relationships WHERE family_id = \(family) AND \(person) IN (party_a, party_b)"

@@ -7,7 +7,7 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Makes a connection straight in the database, without entries of the audit log.
+    /// Inserts a connection into the database, without entries of the audit log.
     func connection(
         from inviter: TestPerson, to invitee: TestPerson, isActive: Bool = false, isCaregiver: Bool = false
     ) async throws -> ConnectionID {
@@ -63,14 +63,14 @@ extension TestServer {
             ConnectionTypeUpdate(caregiver: isCaregiver), as: person)
     }
 
-    /// An active connection between the two.
+    /// Creates an active connection between two people.
     func connect(
         _ inviter: TestPerson, _ invitee: TestPerson, caregiver: Bool = false
     ) async throws -> ConnectionResponse {
         try await accept(try await invite(invitee, caregiver: caregiver, as: inviter), as: invitee)
     }
 
-    /// A person's connections, as they see them.
+    /// Returns a person's connections, as the API lists them for that person.
     func connections(of person: TestPerson, _ status: ConnectionStatus? = nil) async throws -> [ConnectionResponse] {
         try await call(API.listConnections, ConnectionListQuery(status: status), as: person).items
     }

@@ -12,7 +12,7 @@ struct ConnectionScene: Sendable {
     let family: Household
     let connection: ConnectionResponse
 
-    /// The connection's chain.
+    /// The ID of the connection's chain in the audit log.
     var chain: FamilyID { connection.id.retyped() }
     /// The party whose children are shared in a caregiver's connection.
     var parent: TestPerson { family.guardian }
@@ -38,7 +38,8 @@ struct ConnectionScene: Sendable {
         every recurrence: Recurrence? = nil
     ) async throws -> NagResponse {
         try await server.call(
-            API.createNag, order(for: recipient, due: due, every: recurrence), as: creator, headers: TestServer.named)
+            API.createNag, order(for: recipient, due: due, every: recurrence), as: creator,
+            headers: TestServer.newIdempotencyHeader)
     }
 
     func get(_ nag: NagResponse, as person: TestPerson) async throws -> NagResponse {
@@ -59,7 +60,7 @@ struct ConnectionScene: Sendable {
         try await server.call(API.createBlock, BlockCreate(targetID: target.id), as: person)
     }
 
-    /// The statuses of all nags of connections, in the order of their creation.
+    /// Returns the statuses of all nags of connections, in the order of the nags' creation.
     func statuses() async throws -> [String] {
         try await server.database.rows(
             "SELECT status FROM nags WHERE connection_id IS NOT NULL ORDER BY created_at, id"

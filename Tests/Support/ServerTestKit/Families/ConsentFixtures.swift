@@ -14,14 +14,14 @@ extension TestServer {
 
     func revoke(_ consent: ConsentID, revoked: Bool = true, as person: TestPerson) async throws -> ConsentResponse {
         try await call(
-            API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(revoked: revoked), as: person)
+            API.updateConsent, ConsentPath(consentID: consent), ConsentUpdate(isRevoked: revoked), as: person)
     }
 
     func consents(_ family: FamilyID, as person: TestPerson) async throws -> [ConsentResponse] {
         try await call(API.listConsents, ConsentListQuery(familyID: family), as: person).items
     }
 
-    /// Whether the rule that every feature asks says so.
+    /// Returns whether a consent is in force, by the statement that every feature uses.
     func hasConsent(_ type: ConsentType, for person: TestPerson, in family: FamilyID) async throws -> Bool {
         try await rows(ConsentStatements.status(type, for: person.id, in: family))[0]["is_in_force"]?.boolValue
             ?? false

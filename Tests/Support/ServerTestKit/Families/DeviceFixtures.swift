@@ -17,12 +17,12 @@ extension TestServer {
         try await call(API.registerDevice, DeviceTokenRegister(platform: platform, token: Secret(token)), as: person)
     }
 
-    /// The tokens of a person's devices, the latest first, as they see them.
+    /// Returns the tokens of a person's devices, the latest first, as the API lists them for that person.
     func tokens(of person: TestPerson) async throws -> [String] {
         try await call(API.listDevices, PageRequest(), as: person).items.map(\.token.wireText)
     }
 
-    /// All stored tokens, in their order.
+    /// Returns all stored tokens, sorted by their text.
     func storedTokens() async throws -> [String] {
         try await database.rows("SELECT token FROM devices ORDER BY token") { try $0["token"] }
     }
@@ -35,7 +35,7 @@ extension TestServer {
         try await call(API.registerDevice, device, as: person)
     }
 
-    /// Who is notified of which events of a nag: `Cleo nag_created push pending`, in the order of the deliveries.
+    /// Returns the deliveries about a nag in the order of their creation, each as `Cleo nag_created push pending`.
     func notified(of nag: NagID) async throws -> [String] {
         try await database.rows(
             """

@@ -9,7 +9,7 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// A family's default policy.
+    /// Returns a family's default policy.
     func policy(_ family: FamilyID, as person: TestPerson) async throws -> PolicyResponse {
         let page = try await call(API.listPolicies, PolicyListQuery(familyID: family), as: person)
         return try #require(page.items.first)

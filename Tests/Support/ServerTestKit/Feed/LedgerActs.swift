@@ -7,7 +7,7 @@ import SQL
 @testable import Server
 
 extension TestServer {
-    /// One act of the ledger with statements of the test's choosing: real numbers, stamps and audit entry.
+    /// Commits one act with a test's statements through the ledger, with its number, its time and its audit entry.
     func commit(
         _ statements: [SQL], in family: FamilyID, stampedRows: Int = 1, changesRights: Bool = false,
         at now: Timestamp? = nil
@@ -23,7 +23,7 @@ extension TestServer {
 }
 
 extension Act {
-    /// An act that rests on nothing.
+    /// Returns an act of the mediator. By default nothing must hold when it is committed.
     static func ofTest(
         _ statements: [SQL], kind: AuditKind = .aiSelectTone, basis: Basis = .nothing, stampedRows: Int = 1,
         changesRights: Bool = false
@@ -36,7 +36,7 @@ extension Act {
 }
 
 extension CallContext {
-    /// What a request of nobody's carries.
+    /// Returns the context of a request that no person sent.
     static func ofTest(at now: Timestamp, _ random: any Randomness, key: IdempotencyKey? = nil) -> CallContext {
         CallContext(
             now: now, trace: random.identifier(at: now), request: random.identifier(at: now), idempotency: key,
@@ -44,7 +44,7 @@ extension CallContext {
     }
 }
 
-/// Rows of acts, one entity of the feed each.
+/// The statements for rows of the feed, which tests commit in acts.
 enum FeedRows {
     static func nag(
         _ id: NagID, from creator: TestPerson, to recipient: TestPerson, description: String? = nil, at now: Timestamp
@@ -100,7 +100,7 @@ enum FeedRows {
         """
     }
 
-    /// Points with their sum: two statements of an act.
+    /// Returns the statements for events with points, and for their sum.
     static func points(_ count: Int = 1, for person: TestPerson, at now: Timestamp) -> [SQL] {
         [
             """

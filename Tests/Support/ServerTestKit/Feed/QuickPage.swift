@@ -6,9 +6,9 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// A page of the feed, read by Foundation: thousands of rows are too much for our own reader when it is not optimised.
-    /// What the reader's own checks see of the feed are the small pages of other tests.
-    /// - Throws: the `APIError` the server answered with.
+    /// Returns a page of the feed, which Foundation parses: without optimisation this project's parser is too slow for
+    /// thousands of rows. Other tests check that parser with small pages.
+    /// - Throws: the `APIError` with which the server refused the request.
     func page(_ query: SyncQuery, as person: TestPerson) async throws -> SyncResponse {
         let request = API.syncEvents.request(query, NoBody())
         let reply = try await call("GET", request.target, as: person, isDocumented: false)
@@ -50,7 +50,7 @@ extension TestServer {
     }
 }
 
-/// An object as Foundation gives it.
+/// A JSON object that Foundation parsed.
 private struct QuickObject {
     let members: [String: Any]
 

@@ -4,14 +4,14 @@ import Testing
 
 @testable import Server
 
-/// A client of the old contract: one request a poll, `server_time` floored to the second and sent back, rows kept by id,
-/// nothing ever dropped.
+/// A client of the old contract. Each poll is one request with the previous `server_time`, floored to the second. Rows
+/// are stored by their ID, and never deleted.
 struct LegacySyncer {
     let person: TestPerson
     let family: FamilyID
     private(set) var since: Timestamp?
     private(set) var held = HeldRows()
-    /// What did not hold so far.
+    /// The violations of the contract that were found so far.
     private(set) var faults: [String] = []
     private(set) var polls = 0
 
@@ -20,7 +20,7 @@ struct LegacySyncer {
         self.family = family
     }
 
-    /// Asks once.
+    /// Polls the server once.
     @discardableResult
     mutating func poll(_ server: TestServer, isResync: Bool = false) async throws -> SyncResponse {
         let answer = try await server.page(SyncQuery(familyID: family, since: since?.flooredToSecond), as: person)
@@ -42,13 +42,13 @@ struct LegacySyncer {
         since = answer.serverTime
     }
 
-    /// Asks until nothing more is cut off.
+    /// Polls the server until a page says that there are no more rows.
     mutating func catchUp(_ server: TestServer) async throws {
         while try await poll(server).hasMore { try #require(polls < 1_000) }
     }
 }
 
-/// A client that pages by cursor and counts how often each row came.
+/// A client that pages by cursor, and counts the rows that came again.
 struct CursorSyncer {
     let person: TestPerson
     let family: FamilyID
@@ -86,13 +86,13 @@ struct CursorSyncer {
     }
 }
 
-/// What a client holds of a family, and how often it was given each row.
+/// The rows of a family that a client has stored, and the number of those that came again.
 struct HeldRows {
     private(set) var nags: [NagID: SyncedNag] = [:]
     private(set) var events: [EventID: SyncedNagEvent] = [:]
     private(set) var mediations: [EventID: SyncedAIMediationEvent] = [:]
     private(set) var points: [EventID: SyncedGamificationEvent] = [:]
-    /// Rows that came again although they had not changed.
+    /// The number of nags that came again unchanged, and of other rows that came again.
     private(set) var repeats = 0
 
     mutating func upsert(_ answer: SyncResponse) {
@@ -106,8 +106,7 @@ struct HeldRows {
 }
 
 extension SyncResponse {
-    /// Whether an entity fills its page.
-    /// Whether the page is as large as one can be.
+    /// Whether one of the page's lists has as many rows as a page may have.
     var isFull: Bool {
         [nags.count, nagEvents.count, aiMediationEvents.count, gamificationEvents.count].contains { count in
             [FeedPageSize.exact, .legacy].contains { $0.rows == count }

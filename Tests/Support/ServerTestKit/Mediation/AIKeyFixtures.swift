@@ -11,17 +11,17 @@ import Testing
 
 extension TestServer {
     static let password = "correct horse battery"
-    /// Of that password, by argon2id at its least cost.
+    /// The hash of `password`, by argon2id at its lowest cost.
     private static let passwordHash =
         "$argon2id$v=19$m=8,t=1,p=1$iuIr1wqlk88fC7VC2zu9Sg$fh310/G8q8nSeNCGMr7eU56yBG089pt0hjWL3Hgj7g4"
     static let secret = "sk-canary-0123456789-wxyz"
 
-    /// Gives all accounts with an email address that password.
+    /// Sets `password` for all accounts with an email address.
     func setPasswords() async throws {
         try await sql("UPDATE users SET password_hash = \(Self.passwordHash) WHERE email IS NOT NULL")
     }
 
-    /// Stores a key with the account's right password, unless another one is given.
+    /// Stores a key of a provider through the API. By default the account's password is correct.
     @discardableResult
     func setKey(
         _ provider: KeyProvider = .openai, _ secret: String = secret, endpoint: String? = nil,
@@ -41,14 +41,14 @@ extension TestServer {
         try await call(API.checkAIKey, AIKeyPath(provider: provider), as: person)
     }
 
-    /// Stores a person's key for a service at an inner address, past the rules.
+    /// Inserts a person's key for a service at an address of this machine, which the API would refuse.
     func insertInnerKey(of person: TestPerson) async throws {
         try await insertKey(.custom, model: "test-model", endpoint: "https://127.0.0.1:1", of: person)
     }
 
-    /// Stores a person's key for a service at any address, past the rules.
+    /// Inserts a person's key for a service at any address, without the checks of the API.
     func insertKey(_ provider: KeyProvider, model: String, endpoint: String, of person: TestPerson) async throws {
-        let master = try #require(Self.auditKeyring?.masters.first)
+        let master = try #require(Self.auditKeyring?.masterKeys.first)
         let key = AIKeyResponse(
             provider: provider, hint: "…wxyz", model: model, endpoint: endpoint,
             schemaStyle: .jsonSchema, tokensField: .maxTokens, createdAt: clock.now(), lastUsedAt: nil)
@@ -57,13 +57,13 @@ extension TestServer {
             """
             INSERT INTO ai_keys (user_id, provider, endpoint, model, schema_style, tokens_field, master, sealed, hint, created_at)
             VALUES (\(person.id), \(provider), \(key.endpoint), \(key.model), \(key.schemaStyle), \(key.tokensField),
-                    \(stored.master), \(stored.sealed), \(key.hint), \(key.createdAt))
+                    \(stored.masterID), \(stored.sealedSecret), \(key.hint), \(key.createdAt))
             """)
     }
 }
 
 extension Configuration {
-    /// Third parties are on this machine for once.
+    /// Lets the test's server call `server` on this machine as a third party.
     mutating func callThirdParties(_ server: TestHTTPServer) {
         models.networks = NetworkGuard(allowing: ["127.0.0.1"].compactMap { NetworkBlock($0) })
         models.authorities = server.authority

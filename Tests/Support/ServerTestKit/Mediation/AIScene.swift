@@ -8,7 +8,8 @@ import TimeZones
 
 @testable import Server
 
-/// A family with a nag the mediator is asked about, and the history a test gives its recipient.
+/// A family with a nag about which the mediator is asked, and with the history that a test adds for the nag's
+/// recipient.
 struct AIScene: Sendable {
     let server: TestServer
     let home: Household
@@ -28,8 +29,8 @@ struct AIScene: Sendable {
 
     // MARK: History
 
-    /// A nag of that category which was resolved, or otherwise came to its end.
-    /// - Parameter closed: when; now where nil.
+    /// Adds a nag of a category with a status.
+    /// - Parameter closed: the time at which the nag ended; nil for now. An open nag has none.
     func add(
         _ category: NagCategory, _ status: NagStatus, to recipient: TestPerson, due: Timestamp? = nil,
         closed: Timestamp? = nil
@@ -49,7 +50,7 @@ struct AIScene: Sendable {
 
     func addMisses(_ moments: [Timestamp], of recipient: TestPerson) async throws {
         for moment in moments {
-            // One outcome a nag: each miss is of a nag of its own.
+            // A nag has one outcome, so each miss is of another nag.
             try await server.commit(
                 [
                     FeedRows.events(
@@ -59,7 +60,7 @@ struct AIScene: Sendable {
         }
     }
 
-    /// Missed nags of that recipient.
+    /// Adds missed nags of a recipient.
     func add(_ misses: [PatternFacts.Miss], of recipient: TestPerson) async throws {
         for miss in misses {
             let id: NagID = server.random.identifier(at: now)
@@ -99,7 +100,8 @@ struct AIScene: Sendable {
             """)
     }
 
-    /// - Parameter json: a document of preferences.
+    /// Stores a person's preferences.
+    /// - Parameter json: the JSON object of the preferences.
     func prefer(_ json: String, _ person: TestPerson) async throws {
         try await server.sql(
             """
@@ -118,7 +120,7 @@ struct AIScene: Sendable {
 
     // MARK: What the rules make of it
 
-    /// The facts as a test states them by hand.
+    /// Returns the facts about the nag without a history, after `change`.
     func facts(_ change: (inout NagFacts) -> Void = { _ in }) -> NagFacts {
         var facts = NagFacts(
             nag: NagSnapshot(
@@ -137,15 +139,15 @@ struct AIScene: Sendable {
     }
 }
 
-/// The operations, each as one request.
+/// An AI operation, with one request for it.
 enum MediatedCall: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case summarizeExcuse, selectTone, coaching, patterns, digest, predictCompletion, pushBack, askCoach
 
     var testDescription: String { rawValue }
     var isAboutANag: Bool { ![.patterns, .digest, .askCoach].contains(self) }
-    /// The audit entry's kind.
+    /// The kind of the audit entry.
     var kind: String { "ai.\(operation)" }
-    /// The feed event's type, where the operation does its work.
+    /// The name of the operation in the audit entry and in the feed's event.
     var operation: String {
         switch self {
         case .summarizeExcuse: "summarize_excuse"
@@ -157,7 +159,8 @@ enum MediatedCall: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Whether somebody may ask about the scene's nag and its recipient: by the words of the rules, not by the matrix.
+    /// Returns whether the specification lets a person ask about the scene's nag and its recipient. The role matrix is
+    /// not used.
     func isOpen(to person: TestPerson, _ scene: AIScene) -> Bool {
         if person.familyID != scene.home.id || person == scene.home.removed { return false }
         switch self {

@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 extension ConstraintTerms {
-    /// A warning about questions of more than ten tokens, unless said otherwise.
+    /// Returns terms of a constraint: by default a warning about questions of more than ten tokens.
     static func about(
         _ name: String = "n", _ scope: ConstraintScope = .family, _ priority: Int = 1,
         _ action: ConstraintAction = .warn(message: "long"),
@@ -50,7 +50,7 @@ extension TestServer {
         ).items
     }
 
-    /// Names and priorities, in the order of evaluation.
+    /// Returns the names and priorities of constraints, in the order of evaluation.
     func order(of family: Household, as person: TestPerson? = nil) async throws -> [String] {
         try await constraints(of: family, as: person).map { "\($0.terms.name) \($0.terms.priority)" }
     }
@@ -59,7 +59,7 @@ extension TestServer {
         try await call(API.exportConstraints, ConstraintQuery(familyID: family.id), as: person)
     }
 
-    func importing(
+    func importConstraints(
         _ terms: [ConstraintTerms], in family: Household, isDryRun: Bool = false, as person: TestPerson? = nil
     ) async throws -> ConstraintImport {
         try await call(

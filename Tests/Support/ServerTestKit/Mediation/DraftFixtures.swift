@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// A draft of a nag made from words.
+    /// Creates a draft of a nag from a text.
     @discardableResult
     func draft(
         _ text: String = "the dishes", in family: Household, source: DraftSource = .keyboard, as person: TestPerson
@@ -16,7 +16,7 @@ extension TestServer {
             as: person)
     }
 
-    /// A draft that moves a nag to a time.
+    /// Creates a draft that changes the due time of a nag.
     func draft(
         of nag: NagID, due: Timestamp, in family: Household, as person: TestPerson
     ) async throws -> DraftResponse {
@@ -73,13 +73,13 @@ extension TestServer {
         try await call(API.rejectDraft, DraftPath(draftID: draft.id), draft.seen(source), as: person)
     }
 
-    /// All steps up to the second key, by one person.
+    /// Approves and confirms a draft as one person, and returns the confirmation that its execution needs.
     func confirmed(_ draft: DraftResponse, as person: TestPerson) async throws -> DraftConfirmation {
         try await approve(draft, as: person)
         return try await confirm(draft, as: person)
     }
 
-    /// Marks the drafts whose time is over, as the housekeeping does.
+    /// Marks the expired drafts, as the server's housekeeping does, and returns their number.
     func markExpiredDrafts() async throws -> Int {
         let (clock, random) = (clock, random)
         return try await database.run { database in
@@ -89,7 +89,7 @@ extension TestServer {
         }
     }
 
-    /// Takes one of the later steps with a draft, as far as it has come.
+    /// Performs a step on a draft, which must be in the state before that step.
     func take(
         _ step: DraftStep, _ draft: DraftResponse, _ key: DraftConfirmation?, as person: TestPerson, source: DraftSource
     ) async throws {
@@ -113,13 +113,13 @@ extension DraftResponse {
     }
 }
 
-/// Drafts of the role matrix.
+/// The drafts of the role matrix, by their state.
 struct DraftScene: Sendable {
     let open: DraftID
     let approved: DraftID
     let confirmed: DraftID
     let key: Secret
-    /// Of imports with one draft each, in the same states.
+    /// Imports with one draft each, by the state of the draft.
     let imports: [DraftState: (batch: ImportID, draft: DraftChoice)]
 
     init(by author: TestPerson, to recipient: TestPerson, in family: FamilyID, _ server: TestServer) async throws {

@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 extension ExecutionReport {
-    /// Of an answer by the rules.
+    /// The report on an answer of the rules.
     static let example = ExecutionReport(
         id: ExecutionID(high: 1, low: 1), provider: "heuristic", route: .cloud, rule: .autoCloud, taskType: .heuristic,
         privacyLevel: .auto, intent: nil, isFallbackAllowed: false, usedFallback: false, fallbackReason: "none",
@@ -15,7 +15,7 @@ extension ExecutionReport {
 }
 
 extension AIScene {
-    /// Asks for the summary of an excuse.
+    /// Asks the server for the summary of an excuse.
     func summarize(
         _ text: String = "I forgot", _ options: ExecutionOptions = ExecutionOptions(), as person: TestPerson? = nil
     ) async throws -> AIAnswer<ExcuseSummaryResponse> {
@@ -24,7 +24,7 @@ extension AIScene {
             as: person ?? home.child)
     }
 
-    /// Asks for the tone.
+    /// Asks the server for the tone for the nag.
     func tone(
         _ options: ExecutionOptions = ExecutionOptions(), as person: TestPerson? = nil
     ) async throws -> AIAnswer<ToneSelectResponse> {
@@ -57,7 +57,7 @@ extension AIScene {
         let consents = try await server.call(API.listConsents, ConsentListQuery(familyID: home.id), as: home.guardian)
         let consent = try #require(consents.items.first { $0.type == .aiMediation && $0.userID == home.guardian.id })
         _ = try await server.call(
-            API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(revoked: true), as: home.guardian)
+            API.updateConsent, ConsentPath(consentID: consent.id), ConsentUpdate(isRevoked: true), as: home.guardian)
     }
 
     func constrain(
@@ -67,7 +67,7 @@ extension AIScene {
         try await server.constraint(try .about("c", scope, 1, action, conditions), in: home, as: person).constraint.id
     }
 
-    /// The refusal of a question, with its code.
+    /// Expects that a question is refused with this code and status, and returns the refusal's details.
     func expectRefusal<Answer>(
         _ code: ExecutionCode, _ status: Int, sourceLocation: SourceLocation = #_sourceLocation,
         _ body: () async throws -> Answer

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-/// Lists that people import into a family.
+/// A family into which tests import lists of nags.
 struct ImportScene: Sendable {
     let server: TestServer
     let home: Household
@@ -38,7 +38,7 @@ struct ImportScene: Sendable {
             as: person ?? home.guardian, headers: headers)
     }
 
-    /// Imports as many nags for the child.
+    /// Imports `count` nags for the child.
     func imported(_ count: UInt64, by person: TestPerson? = nil) async throws -> ImportResponse {
         try await send((1...count).map { item($0) }, by: person)
         return try await read(by: person)
@@ -73,7 +73,7 @@ struct ImportScene: Sendable {
             ImportExecution(selection, confirmation: key?.confirmation), as: person ?? home.guardian, headers: headers)
     }
 
-    /// All steps up to the second key, by one person.
+    /// Approves and confirms drafts as one person, and returns the confirmation that their execution needs.
     func confirmed(_ selection: ImportSelection, by person: TestPerson? = nil) async throws -> DraftConfirmation {
         try await approve(selection, by: person)
         return try await confirm(selection, by: person)
@@ -83,7 +83,7 @@ struct ImportScene: Sendable {
 }
 
 extension ImportResponse {
-    /// The drafts that can still be executed, as they are.
+    /// Returns the selection of the drafts that can still be executed, with their present versions.
     func open(source: DraftSource = .keyboard) -> ImportSelection {
         let open = drafts.filter { $0.progress.state.isOpen }
         return ImportSelection(

@@ -5,7 +5,7 @@ import Testing
 @testable import Server
 
 extension LivedFamily {
-    /// Drafts of every kind, executed by the guardian.
+    /// Creates drafts of every kind, which the guardian executes, and an import.
     func liveWithDrafts() async throws {
         let rules = try await server.call(
             API.listIncentiveRules, IncentiveListQuery(familyID: id, page: PageRequest()), as: guardian)
@@ -33,7 +33,7 @@ extension LivedFamily {
         try await liveWithImport()
     }
 
-    /// Two nags that the participant imported and executed together.
+    /// Lets the participant import two nags, and execute their drafts together.
     private func liveWithImport() async throws {
         let path = ImportPath(importID: ImportID(high: 0x11, low: 1))
         let items = (1...2).map { number in

@@ -12,24 +12,25 @@ import Testing
 
 @testable import Server
 
-/// A family whose questions a model may word: the server's gateway, and the guardian's own key. Both are a service that
-/// the test owns. Everybody's mode is `auto`, and the family allows third parties.
+/// A family whose answers a model may write: the server's gateway, or the provider of the guardian's own key. Both are
+/// one service of the test. The mode of the guardian and of the child is `auto`, and the family allows third parties.
 struct ModelScene: Sendable {
     let ai: AIScene
     let service: TestHTTPServer
 
-    /// How the service's texts end, unless it is told otherwise: it says the rules' text, and thanks.
+    /// The end of the service's texts. By default the service returns the text of the rules with this end.
     static let ending = " Thank you."
-    /// What it says of an excuse.
+    /// Returns the service's summary of an excuse.
     static func summary(_ words: String) -> String { "The child says \(words)." }
     static let model = "test-model"
     static let gateway = ExecutionOptions(taskType: .localModel)
     static let ownKey = ExecutionOptions(taskType: .cloudModel)
 
-    /// - Parameter word: how the service answers, as `models.py` says.
+    /// - Parameter word: the behaviour of the service, one of those in `models.py`.
     static func run(
         _ word: String = "good",
-        limits: ModelLimits = ModelLimits(connecting: .seconds(300), whole: .seconds(600), list: .seconds(300)),
+        limits: ModelLimits = ModelLimits(
+            connectTimeout: .seconds(300), questionTimeout: .seconds(600), listTimeout: .seconds(300)),
         _ body: @Sendable (ModelScene) async throws -> Void
     ) async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { service in
@@ -44,7 +45,7 @@ struct ModelScene: Sendable {
                 for person in [home.guardian, home.child] { try await scene.ai.prefer(#"{"ai_mode": "auto"}"#, person) }
                 try await scene.allowThirdParties(true)
                 try await server.setPasswords()
-                // An endpoint has at most 500 characters; what takes a longer word is the gateway's matter.
+                // An endpoint has at most 500 characters. With a longer word only the gateway is used.
                 let endpoint = service.url() + "/model/\(word)"
                 if endpoint.count <= 500 { try await server.setKey(.custom, endpoint: endpoint, as: home.guardian) }
                 try await body(scene)
@@ -59,17 +60,17 @@ struct ModelScene: Sendable {
         try await ai.server.change(policy.id, ["third_party_models": .bool(isOn)], as: ai.home.guardian)
     }
 
-    /// The questions that came to the service; what it lists is not asked with anybody's words.
+    /// Returns the questions that the service received, without the requests for its list of models.
     func questions() async throws -> [JSONValue] {
         let body = try await get("/requests")
         let requests = try #require(try JSONValue(parsing: body)["requests"]?.arrayValue)
         return requests.filter { $0["method"] == .string("POST") }
     }
 
-    /// Waits until a question is there that the service holds.
+    /// Waits until the service holds a question of this name.
     func waitForQuestion(_ name: String) async throws { _ = try await get("/model/arrived-\(name)/") }
 
-    /// Lets the service answer what it holds.
+    /// Lets the service answer the question of this name.
     func release(_ name: String) async throws { _ = try await get("/model/release-\(name)/") }
 
     private func get(_ path: String) async throws -> [UInt8] {
@@ -77,7 +78,7 @@ struct ModelScene: Sendable {
         try loop.start()
         defer { loop.stop() }
         let (address, authority) = (service.url(), service.authority)
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let client = LoopbackClient(poller, authorities: authority)
             defer { client.close() }
             var limits = HTTPClientRequest.Limits()
@@ -86,7 +87,8 @@ struct ModelScene: Sendable {
         }
     }
 
-    /// Asks while the service holds the question, and does something before it is answered.
+    /// Asks a question that the service holds, runs `body`, then lets the service answer, and returns the result of the
+    /// question.
     func whileHeld<Answer: Sendable>(
         _ name: String, _ ask: @Sendable @escaping () async throws -> Answer, _ body: () async throws -> Void
     ) async throws -> Result<Answer, any Error> {
@@ -106,6 +108,6 @@ struct ModelScene: Sendable {
 }
 
 extension String {
-    /// The word by which the service says this.
+    /// The word that makes the service return this text.
     var said: String { "say-" + Data(utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_") }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// A family whose child did something offline.
+/// A family whose child uploads acts from an outbox.
 struct OutboxScene: Sendable {
     let server: TestServer
     let home: Household
@@ -32,7 +32,7 @@ struct OutboxScene: Sendable {
         ).results
     }
 
-    /// How many inputs are kept, and how many of them became an event.
+    /// Returns the number of stored inputs, and the number of those that became an event.
     func inputs() async throws -> (all: Int, applied: Int) {
         let row = try await server.rows("SELECT count(*) AS n, count(event_id) AS applied FROM inputs")[0]
         return (Int(row["n"]?.integerValue ?? -1), Int(row["applied"]?.integerValue ?? -1))

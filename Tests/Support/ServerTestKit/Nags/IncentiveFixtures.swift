@@ -29,7 +29,7 @@ extension TestServer {
         try await call(API.listIncentiveRules, IncentiveListQuery(familyID: family.id), as: family.guardian).items
     }
 
-    /// A nag that the recipient completes on time, and what the rules did with it.
+    /// Lets a person complete a new nag on time, and returns the incentive events that the rules created.
     @discardableResult
     func earn(_ person: TestPerson, in family: Household) async throws -> [IncentiveEventResponse] {
         clock.advance(by: .minutes(1))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// Which person of a household a scenario means.
+/// A person of a household, by their role in it.
 enum Who: String, Sendable, CaseIterable {
     case guardian, secondGuardian, participant, child, removed, stranger
 
@@ -22,17 +22,17 @@ enum Who: String, Sendable, CaseIterable {
     }
 }
 
-/// What an operation is expected to answer.
+/// The expected result of an operation.
 enum Expected: Sendable {
     case success
-    /// The code, and the field at fault.
+    /// The error code, and the invalid field; nil without one.
     case refusal(ErrorCode, String?)
 
     static func refusal(_ code: ErrorCode) -> Expected { .refusal(code, nil) }
 }
 
 extension TestServer {
-    /// An order for a nag due in two hours, unless told otherwise.
+    /// Returns the request for a nag, which by default is due in two hours.
     func order(
         for recipient: TestPerson, in family: FamilyID?, due: Timestamp.Span = .hours(2),
         _ category: NagCategory = .chores,
@@ -43,20 +43,20 @@ extension TestServer {
             doneDefinition: done, description: "Please", recurrence: recurrence)
     }
 
-    /// The fields of a write that is meant, also if it is the same as the one before.
-    static var named: [String: String] { ["Idempotency-Key": "\(UInt64.random(in: 0...UInt64.max))"] }
+    /// A header with a new idempotency key, so that a write is not taken for a repetition of an equal one.
+    static var newIdempotencyHeader: [String: String] { ["Idempotency-Key": "\(UInt64.random(in: 0...UInt64.max))"] }
 
-    /// Makes a nag through the API.
+    /// Creates a nag through the API.
     func nag(
         from creator: TestPerson, to recipient: TestPerson, due: Timestamp.Span = .hours(2),
         _ category: NagCategory = .chores,
         _ done: DoneDefinition = .binaryCheck, every recurrence: Recurrence? = nil
     ) async throws -> NagResponse {
         let order = order(for: recipient, in: creator.familyID, due: due, category, done, every: recurrence)
-        return try await call(API.createNag, order, as: creator, headers: Self.named)
+        return try await call(API.createNag, order, as: creator, headers: Self.newIdempotencyHeader)
     }
 
-    /// A request's context, for what tests write through the ledger themselves.
+    /// A new request's context, for acts that tests write through the ledger.
     var context: CallContext {
         let now = clock.now()
         return CallContext(
@@ -69,7 +69,7 @@ extension TestServer {
             API.updateNagStatus, NagPath(nagID: nag), NagStatusUpdate(status: .completed, note: note), as: person)
     }
 
-    /// The person's wish to gather points.
+    /// Stores a person's preference for points.
     func enableGamification(_ person: TestPerson, _ isEnabled: Bool = true) async throws {
         let prefs = SQLJSON("{\"gamification_enabled\": \(isEnabled)}")
         let now = clock.now()
@@ -85,7 +85,7 @@ extension TestServer {
         try await sql("UPDATE consents SET revoked_at = \(clock.now()) WHERE consent_type = \(type)")
     }
 
-    /// The payloads of a nag's events of a type.
+    /// Returns the payloads of a nag's events of one type, in the order of the feed.
     func payloads(_ type: String, of nag: NagID) async throws -> [String] {
         try await database.rows(
             """
@@ -94,7 +94,7 @@ extension TestServer {
         ) { try $0["payload"] }
     }
 
-    /// Runs a call and compares what became of it, refusals by code and field.
+    /// Expects that a call succeeds, or that it is refused with the expected code and field.
     func expect<Value>(
         _ expected: Expected, sourceLocation: SourceLocation = #_sourceLocation, _ call: () async throws -> Value
     ) async throws {
@@ -114,7 +114,7 @@ extension TestServer {
     }
 }
 
-/// Runs as many calls at the same time, and returns what each answered or was refused with.
+/// Runs `count` calls concurrently, and returns the value or the refusal of each.
 func together<Value: Sendable>(
     outcomesOf count: Int, _ call: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Result<Value, APIError>] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// Forms with pictures, as a client sends them.
+/// Makes multipart forms with pictures, as a client sends them.
 enum PictureForm {
     private static let boundary = "nagz-test-boundary"
     static let contentType = "multipart/form-data; boundary=\(boundary)"
@@ -35,14 +35,14 @@ enum PictureForm {
         [0xFF, marker, UInt8((content.count + 2) >> 8), UInt8((content.count + 2) & 0xFF)] + content
     }
 
-    /// A JPEG with as many bytes of pixels, and a comment that tells the place.
+    /// Returns a JPEG with `count` bytes of pixels, and by default with a comment that reveals a place.
     static func jpeg(_ count: Int = 100, comment: String? = "52.5 N") -> [UInt8] {
         [0xFF, 0xD8] + (comment.map { segment(0xFE, Array($0.utf8)) } ?? [])
             + segment(0xC0, [8, 0, 1, 0, 1, 1, 1, 0x11, 0]) + segment(0xDA, [1, 1, 0, 0, 63, 0])
             + [UInt8](repeating: 0x12, count: count) + [0xFF, 0xD9]
     }
 
-    /// A PNG with a text.
+    /// Returns a PNG with a text.
     static func png(text: String) -> [UInt8] {
         [0x89] + Array("PNG\r\n\u{1A}\n".utf8)
             + chunk("IHDR", [0, 0, 0, 1, 0, 0, 0, 1, 8, 2, 0, 0, 0]) + chunk("tEXt", Array(text.utf8))
@@ -70,12 +70,12 @@ extension TestServer {
         try await call(API.createAttachment, Bytes(PictureForm.form(bytes)), as: person)
     }
 
-    /// The answer to a request for a picture.
+    /// Returns the response to a request for a picture.
     func picture(_ id: AttachmentID, as person: TestPerson, _ headers: [String: String] = [:]) async throws -> Reply {
         try await call("GET", "/api/v1/attachments/\(id.wireText)", as: person, headers: headers)
     }
 
-    /// Makes a nag with pictures through the API.
+    /// Creates a nag with pictures through the API.
     func nag(
         from creator: TestPerson, to recipient: TestPerson, with attachments: [AttachmentID],
         every recurrence: Recurrence? = nil
@@ -85,7 +85,7 @@ extension TestServer {
         return try await call(API.createNag, order, as: creator)
     }
 
-    /// Puts a picture of a nag into the database.
+    /// Inserts a picture of a nag into the database.
     func insertAttachment(of uploader: TestPerson, for nag: NagID, in family: FamilyID) async throws -> AttachmentID {
         let id: AttachmentID = random.identifier(at: clock.now())
         try await sql(

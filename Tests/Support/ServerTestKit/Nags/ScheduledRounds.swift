@@ -9,7 +9,7 @@ import Testing
 
 @testable import Server
 
-/// A scheduler with sessions of its own, as another server's, whose rounds a test runs.
+/// A scheduler with its own sessions, like that of another server. A test runs its rounds.
 final class ScheduledRounds: Sendable {
     private let database: TestDatabase
     private let scheduler: LoopBound<Scheduler>
@@ -34,19 +34,19 @@ final class ScheduledRounds: Sendable {
         (scheduler, nags) = made
     }
 
-    /// One round.
+    /// Runs one round, and returns whether more was due than the round took.
     @discardableResult
-    func round() async throws -> Bool {
+    func runRound() async throws -> Bool {
         let scheduler = scheduler
-        return try await database.run { _ in try await scheduler.value.round() }
+        return try await database.run { _ in try await scheduler.value.runRound() }
     }
 
-    /// Rounds until nothing is due.
+    /// Runs rounds until nothing is due.
     func run() async throws {
-        while try await round() {}
+        while try await runRound() {}
     }
 
-    /// One attempt to escalate a nag, without a round and its lock.
+    /// Tries once to escalate a nag, without a round and its lock.
     func escalate(_ nag: NagID, in family: FamilyID, _ now: Timestamp) async throws -> EscalationResult {
         let nags = nags
         return try await database.run { _ in try await nags.value.escalate(nag, in: family, at: now) }
@@ -55,7 +55,7 @@ final class ScheduledRounds: Sendable {
     func close() async { await database.close() }
 }
 
-/// One step as the tables tell it: the phase, or `missed`.
+/// A step of escalation, by the nag's events. `name` is the phase, or `missed`.
 struct TakenStep: Hashable, Sendable {
     let nag: NagID
     let name: String
@@ -75,7 +75,7 @@ extension TestServer {
         return try outcome.get()
     }
 
-    /// The steps of escalation by their events, in the order of the feed.
+    /// Returns the steps of escalation of all nags, in the order of the feed.
     func steps() async throws -> [TakenStep] {
         try await database.rows(
             """
@@ -85,15 +85,15 @@ extension TestServer {
         ) { TakenStep(nag: try $0["nag_id"], name: try $0["name"]) }
     }
 
-    /// The phases of one nag's steps, as their numbers.
+    /// Returns the numbers of the phases of one nag's steps; `missed` for the last one.
     func steps(of nag: NagID) async throws -> [String] {
         try await steps().filter { $0.nag == nag }.map { step in
             EscalationPhase(rawValue: step.name).map { "\($0.number)" } ?? step.name
         }
     }
 
-    /// Who is told of which phases of a nag: `Cleo 3 push`, in the order of the events.
-    func told(of nag: NagID) async throws -> [String] {
+    /// Returns the deliveries about the phases of a nag in the order of their events, each as `Cleo 3 push pending`.
+    func escalationDeliveries(of nag: NagID) async throws -> [String] {
         try await database.rows(
             """
             SELECT u.display_name || ' ' || substr(e.payload->>'phase', 7, 1) || ' ' || d.channel || ' ' || d.status AS told
@@ -104,7 +104,7 @@ extension TestServer {
         ) { try $0["told"] }
     }
 
-    /// When the scheduler will read a nag next.
+    /// Returns the time at which the scheduler will read a nag next.
     func nextStepAt(at nag: NagID) async throws -> Timestamp {
         let moments: [Timestamp] = try await database.rows("SELECT next_step_at FROM nags WHERE id = \(nag)") {
             try $0["next_step_at"]

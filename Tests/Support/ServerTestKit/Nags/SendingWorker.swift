@@ -12,7 +12,7 @@ import Testing
 
 @testable import Server
 
-/// A worker with sessions of its own, as another server's, whose rounds a test runs.
+/// A delivery worker with its own sessions, like that of another server. A test runs its rounds.
 final class SendingWorker: Sendable {
     private let database: TestDatabase
     private let worker: LoopBound<DeliveryWorker>
@@ -35,18 +35,18 @@ final class SendingWorker: Sendable {
         }
     }
 
-    /// One round of each sender; what was claimed is under way afterwards.
+    /// Runs one round of each sender, and returns the number of claimed deliveries, which are then being sent.
     @discardableResult
-    func round() async throws -> Int {
+    func runRound() async throws -> Int {
         let worker = worker
         return try await database.run { _ in
             var claimed = 0
-            for sender in worker.value.senders { claimed += try await sender.round() }
+            for sender in worker.value.senders { claimed += try await sender.runRound() }
             return claimed
         }
     }
 
-    /// Waits until nothing of a channel is under way.
+    /// Waits until the senders of these channels send nothing.
     func drain(_ channels: [DeliveryChannel] = DeliveryChannel.allCases) async throws {
         let (worker, figures) = (worker, figures)
         try await database.run { _ in
@@ -56,12 +56,12 @@ final class SendingWorker: Sendable {
         }
     }
 
-    /// Rounds until nothing is due.
+    /// Runs rounds until nothing is due.
     func run() async throws {
-        while try await round() > 0 { try await drain() }
+        while try await runRound() > 0 { try await drain() }
     }
 
-    /// Runs as in a server, until `isDone`.
+    /// Runs the worker as a server does, until `isDone` returns true.
     func serve(until isDone: @Sendable () async throws -> Bool) async throws {
         let worker = worker
         try await database.run { _ in worker.value.start() }
@@ -78,14 +78,14 @@ final class SendingWorker: Sendable {
         await database.close()
     }
 
-    /// The figures of a channel: sent, retried, dead, dropped, deferred.
+    /// Returns the counts of a channel's deliveries: sent, retried, dead, dropped and deferred.
     func counts(_ channel: DeliveryChannel = .push) -> [Int] {
         let one = figures.first { $0.channel == channel }
         return [one?.sent, one?.retried, one?.dead, one?.dropped, one?.deferred].map { $0?.value ?? -1 }
     }
 }
 
-/// A delivery as its row tells it.
+/// A row of the table of deliveries.
 struct DeliveryRow: Hashable, Sendable {
     let id: DeliveryID
     let status: String
@@ -134,7 +134,7 @@ extension TestServer {
         return id
     }
 
-    /// Stores that many pending deliveries of nags that do not exist, which nothing holds back.
+    /// Inserts `count` pending deliveries about nags that do not exist, so that no state of a nag stops them.
     func deliveries(_ count: Int, to person: TestPerson, by channel: DeliveryChannel = .push) async throws {
         let family = try #require(person.familyID)
         let now = clock.now()
@@ -163,14 +163,14 @@ extension TestServer {
 }
 
 extension TestHTTPServer {
-    /// A webhook at a path, whose words say what it answers.
+    /// Returns a webhook of this server. The words of its path choose its responses, as `server.py` says.
     func webhook(_ words: String = "") throws -> DeliveryOptions.Provider {
         let text = try String(contentsOfFile: webhookSecret, encoding: .utf8)
         let secret = Array(text.trimmingCharacters(in: .whitespacesAndNewlines).utf8)
         return .webhook(try #require(DeliveryOptions.Webhook(url: url() + "/hook/\(words)", secret: secret)))
     }
 
-    /// Sends push messages to this server's webhook.
+    /// Returns options that send push messages to this server's webhook.
     func options(_ words: String = "") throws -> DeliveryOptions {
         var options = DeliveryOptions()
         options.push = try webhook(words)
@@ -179,7 +179,7 @@ extension TestHTTPServer {
         return options
     }
 
-    /// The messages that came so far. None may have been wrong.
+    /// Returns the messages that were received so far, and expects that each was valid.
     func received() async throws -> [JSONValue] {
         let body = try await content(of: "/requests")
         let requests = try JSONValue(parsing: body.span).objectValue?["requests"]?.arrayValue ?? []
@@ -187,13 +187,13 @@ extension TestHTTPServer {
         return requests
     }
 
-    /// What it answers to a GET.
+    /// Returns the body of the response to a GET request.
     func content(of path: String) async throws -> [UInt8] {
         let loop = try EventLoop(name: "test")
         try loop.start()
         defer { loop.stop() }
         let (url, authority) = (url() + path, authority)
-        return try await loop.task { poller in
+        return try await loop.runTask { poller in
             let loopback = NetworkGuard(allowing: [NetworkBlock("127.0.0.0/8")].compactMap { $0 })
             let client = HTTPClient(poller, networks: loopback, authorities: authority)
             defer { client.close() }

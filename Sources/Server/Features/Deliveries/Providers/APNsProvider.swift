@@ -37,7 +37,7 @@ final class APNsProvider: MessageProvider {
                 // A repeated message or a reminder replaces the first one on the device.
                 ("apns-collapse-id", message.collapseID.description),
                 ("apns-expiration", String((now + staleAfter).seconds)),
-            ], body: Self.payload(message), limits: .ofProvider)
+            ], body: Self.payload(message), limits: .providerResponse)
         do throws(HTTPClientError) {
             return outcome(try await client.send(request))
         } catch {

@@ -12,22 +12,22 @@ final class ES256Key: Sendable {
             return nil
         }
         // `BIO_new_mem_buf` does not copy, so the array must live until the key is read.
-        let read = withExtendedLifetime(text) {
+        let privateKey = withExtendedLifetime(text) {
             // An encrypted key has no password here.
             PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil)
         }
         BIO_free(file)
-        guard let read else { return nil }
-        guard EVP_PKEY_is_a(read, "EC") == 1, EVP_PKEY_get_bits(read) == 256 else {
-            EVP_PKEY_free(read)
+        guard let privateKey else { return nil }
+        guard EVP_PKEY_is_a(privateKey, "EC") == 1, EVP_PKEY_get_bits(privateKey) == 256 else {
+            EVP_PKEY_free(privateKey)
             return nil
         }
-        key = read
+        key = privateKey
     }
 
     deinit { EVP_PKEY_free(key) }
 
-    /// The public key: 4, and the two coordinates of the point; nil if libcrypto fails.
+    /// The public key: the byte 4, and the two coordinates of the point; nil if libcrypto fails.
     var publicKey: [UInt8]? {
         var encoded: UnsafeMutablePointer<UInt8>?
         let count = EVP_PKEY_get1_encoded_public_key(key, &encoded)
@@ -38,8 +38,8 @@ final class ES256Key: Sendable {
 
     /// Returns a signed token with a header and claims (RFC 7519); nil if libcrypto fails.
     func token(_ header: String, _ claims: String) -> String? {
-        let signed = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
-        return signature(of: Array(signed.utf8)).map { signed + "." + base64URL($0) }
+        let signingInput = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
+        return signature(of: Array(signingInput.utf8)).map { signingInput + "." + base64URL($0) }
     }
 
     /// Returns the signature's two numbers, 32 bytes each; nil if libcrypto fails.

@@ -8,7 +8,7 @@ protocol MessageProvider: AnyObject {
     var sendsPerPerson: Bool { get }
     /// Returns whether the provider sends messages to devices of a platform.
     func supportsDevices(_ platform: DevicePlatform) -> Bool
-    /// The number of messages that the provider takes at once.
+    /// The maximum number of messages that the provider sends at the same time.
     var concurrency: Int { get }
     /// Sends one message. It MUST answer within two minutes.
     /// - Parameter device: nil for a provider that sends one message per person.

@@ -28,13 +28,13 @@ enum P256 {
             let peer = point(other, group)
         else { return nil }
         defer { EC_POINT_free(peer) }
-        guard let own = EC_POINT_new(group) else { return nil }
-        defer { EC_POINT_free(own) }
-        guard let shared = EC_POINT_new(group) else { return nil }
-        defer { EC_POINT_clear_free(shared) }
-        guard EC_POINT_mul(group, own, scalar, nil, nil, nil) == 1,
-            EC_POINT_mul(group, shared, nil, peer, scalar, nil) == 1,
-            let publicKey = bytes(own, group), let secret = bytes(shared, group)
+        guard let ownPoint = EC_POINT_new(group) else { return nil }
+        defer { EC_POINT_free(ownPoint) }
+        guard let sharedPoint = EC_POINT_new(group) else { return nil }
+        defer { EC_POINT_clear_free(sharedPoint) }
+        guard EC_POINT_mul(group, ownPoint, scalar, nil, nil, nil) == 1,
+            EC_POINT_mul(group, sharedPoint, nil, peer, scalar, nil) == 1,
+            let publicKey = bytes(ownPoint, group), let secret = bytes(sharedPoint, group)
         else { return nil }
         return (publicKey, Array(secret[1..<33]))
     }

@@ -18,30 +18,31 @@ struct WebPushKeys: Sendable, Hashable {
 
 /// Encrypts messages for a browser (RFC 8291) as one record of the content coding `aes128gcm` (RFC 8188).
 enum WebPushEncryption {
-    /// The longest body that every push service takes.
-    static let longestBody = 4_096
+    /// The length in bytes of the longest body that every push service accepts.
+    static let maxBodyLength = 4_096
     /// The length of the salt, the record size, and the sender's public key with its length.
     private static let headLength = 16 + 4 + 1 + P256.publicKeyLength
     private static let tagLength = 16
-    /// The longest text in bytes: with the byte that ends it, it fills the longest body.
-    static let longestText = longestBody - headLength - tagLength - 1
+    /// The length in bytes of the longest text, which fills the longest body together with the byte that ends the text.
+    static let maxTextLength = maxBodyLength - headLength - tagLength - 1
 
     /// Returns the encrypted body, with a new key and salt.
     /// - Parameter padding: the multiple of bytes to which the length is rounded up, so that it reveals little about
     ///   the text.
     /// - Returns: nil for a text that is too long, or if libcrypto fails.
-    static func body(
+    static func encryptedBody(
         _ text: [UInt8], for keys: WebPushKeys, padding: Int, _ random: any Randomness
     ) -> [UInt8]? {
-        guard text.count <= longestText else { return nil }
-        let length = min((text.count + padding - 1) / padding * padding, longestText)
+        guard text.count <= maxTextLength else { return nil }
+        let length = min((text.count + padding - 1) / padding * padding, maxTextLength)
         let padded = text + [2] + [UInt8](repeating: 0, count: length - text.count)
-        return body(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
+        return encryptedBody(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
     }
 
     /// Returns the encrypted body of a record.
     /// - Parameter record: the text, the byte 2, and zeros.
-    static func body(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]? {
+    static func encryptedBody(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]?
+    {
         guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }
         // RFC 8291, section 3.4: each value is the first block of HKDF's expansion.
         let shared = hmacSHA256(secret, key: keys.auth)

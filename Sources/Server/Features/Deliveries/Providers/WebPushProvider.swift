@@ -15,14 +15,14 @@ final class WebPushProvider: MessageProvider {
     let concurrency = 64
     /// The outcome when too many messages are waiting. The person's other browsers are not tried then, because they
     /// would wait as well.
-    static let queueIsFull = SendingOutcome.retry(reason: "too many messages to browsers wait")
+    static let queueFullOutcome = SendingOutcome.retry(reason: "too many messages to browsers wait")
     /// The multiple of bytes to which the length of a text is rounded up.
     private static let padding = 1_024
     private static let tokenLifetime = Timestamp.Span.hours(12)
 
     private let options: DeliveryOptions.WebPush
     private let client: HTTPClient
-    private let turns: KeyedLimiter<UserID>
+    private let requestLimiter: KeyedLimiter<UserID>
     private let clock: any WallClock
     private let random: any Randomness
     private let staleAfter: Timestamp.Span
@@ -33,7 +33,7 @@ final class WebPushProvider: MessageProvider {
     ) {
         (self.options, self.client, self.clock, self.random) = (options, client, clock, random)
         self.staleAfter = staleAfter
-        turns = KeyedLimiter(poller, limit: 32, limitPerKey: 2)
+        requestLimiter = KeyedLimiter(poller, limit: 32, limitPerKey: 2)
     }
 
     func supportsDevices(_ platform: DevicePlatform) -> Bool { platform == .web }
@@ -43,10 +43,11 @@ final class WebPushProvider: MessageProvider {
             return .deviceGone
         }
         guard let token = token(for: audience) else { return .retry(reason: "the token could not be signed") }
-        guard let body = WebPushEncryption.body(payload(message), for: keys, padding: Self.padding, random) else {
+        guard let body = WebPushEncryption.encryptedBody(payload(message), for: keys, padding: Self.padding, random)
+        else {
             return .rejected(reason: "the message could not be encrypted")
         }
-        var limits = HTTPClientRequest.Limits.ofProvider
+        var limits = HTTPClientRequest.Limits.providerResponse
         limits.totalTimeout = options.timeout
         let request = HTTPClientRequest(
             "POST", device.token,
@@ -58,12 +59,12 @@ final class WebPushProvider: MessageProvider {
                 ("Topic", message.collapseID.description.replacing("-", with: "")),
             ], body: body, limits: limits)
         do {
-            return outcome(try await turns.run(message.recipientID) { try await client.send(request) })
+            return outcome(try await requestLimiter.run(message.recipientID) { try await client.send(request) })
         } catch let error as HTTPClientError {
             let isPermanent = error == .forbiddenAddress || error == .malformedRequest
             return isPermanent ? .rejected(reason: error.description) : SendingOutcome(error)
         } catch {
-            return Self.queueIsFull
+            return Self.queueFullOutcome
         }
     }
 

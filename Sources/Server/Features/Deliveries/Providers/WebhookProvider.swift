@@ -80,13 +80,13 @@ extension DeliveryOptions.Webhook {
                 ("Content-Type", "application/json"), ("User-Agent", "nagz/\(NagzVersion.current)"),
                 ("Nagz-Delivery-Id", id.description), ("Nagz-Timestamp", timestamp),
                 ("Nagz-Signature", "v1=" + hexadecimal(signature)),
-            ], body: body, limits: .ofProvider)
+            ], body: body, limits: .providerResponse)
     }
 }
 
 extension HTTPClientRequest.Limits {
-    /// The limits of the response of a provider, which is short.
-    static var ofProvider: Self {
+    /// The limits of a response from a provider, which is short.
+    static var providerResponse: Self {
         var limits = Self()
         (limits.head, limits.body) = (32 << 10, 64 << 10)
         return limits

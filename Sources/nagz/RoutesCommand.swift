@@ -1,7 +1,7 @@
 import Contract
 
-/// `nagz routes`: lists every operation with its method, access and path.
-enum Catalogue {
+/// `nagz routes`: prints every operation with its method, access and path.
+enum RoutesCommand {
     static func printRoutes(_ arguments: Arguments) throws {
         try arguments.finish()
         for operation in API.all {

@@ -1,40 +1,41 @@
 import Server
 
 /// Creates the checks of a server from the valid options. `ConfigurationCheck` reports the invalid ones.
-struct CheckedSetting {
+struct CheckFactory {
     private let given: GivenOptions
     private let databaseURL: String?
-    private let folder: String?
+    private let migrationsFolder: String?
     private let keys: AuditKeyring?
     let checkpointFile: CheckpointFile?
 
     init(_ given: GivenOptions) {
         self.given = given
         databaseURL = try? given[Options.databaseURL]
-        folder = try? Migrate.folder(given)
+        migrationsFolder = try? Migrate.folder(given)
         keys = try? given[Options.auditKeyring]
         checkpointFile = try? AuditKeyFile.checkpointFile(given)
     }
 
+    /// Runs the checks of the database; no check without its URL and the folder of migrations.
     /// - Parameter isRestored: whether the database was restored from a backup.
-    func database(isRestored: Bool = false) async -> [CheckResult] {
-        guard let databaseURL, let folder else { return [] }
-        return await DatabaseCheck(databaseURL: databaseURL, folder: folder, isRestored: isRestored).run()
+    func runDatabaseCheck(isRestored: Bool = false) async -> [CheckResult] {
+        guard let databaseURL, let migrationsFolder else { return [] }
+        return await DatabaseCheck(databaseURL: databaseURL, folder: migrationsFolder, isRestored: isRestored).run()
     }
 
-    func standby() -> StandbyCheck? {
+    func makeStandbyCheck() -> StandbyCheck? {
         guard let databaseURL, let url = try? given[Options.standby] else { return nil }
         return StandbyCheck(databaseURL: databaseURL, standbyURL: url)
     }
 
-    func log() -> LogCheck? {
+    func makeLogCheck() -> LogCheck? {
         guard let databaseURL, let keys, let checkpointFile else { return nil }
         return LogCheck(databaseURL: databaseURL, keys: keys, file: checkpointFile)
     }
 
-    func restoreCheck() -> RestoreCheck? {
-        guard let databaseURL, let folder, let keys else { return nil }
-        return RestoreCheck(databaseURL: databaseURL, folder: folder, keys: keys)
+    func makeRestoreCheck() -> RestoreCheck? {
+        guard let databaseURL, let migrationsFolder, let keys else { return nil }
+        return RestoreCheck(databaseURL: databaseURL, folder: migrationsFolder, keys: keys)
     }
 
     /// The configuration of the server, without its secrets.
@@ -45,11 +46,11 @@ struct CheckedSetting {
         return configuration
     }
 
-    func providers() -> ProviderCheck {
-        let sends = (try? given[Options.deliveries]) ?? true
+    func makeProviderCheck() -> ProviderCheck {
+        let sendsDeliveries = (try? given[Options.deliveries]) ?? true
         return ProviderCheck(
             models: (try? ModelOptions(given)) ?? ModelOptions(),
-            deliveries: (try? DeliveryOptions(given)) ?? DeliveryOptions(), sendsDeliveries: sends,
+            deliveries: (try? DeliveryOptions(given)) ?? DeliveryOptions(), sendsDeliveries: sendsDeliveries,
             mail: (try? MailOptions(given)) ?? nil)
     }
 }
