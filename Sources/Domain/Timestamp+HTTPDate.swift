@@ -4,7 +4,11 @@ extension Timestamp {
     public init?(httpDate text: String) {
         let words = text.split(separator: " ")
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+        func number(_ word: Substring, digitCount: Int) -> Int? {
+            word.utf8.count == digitCount && word.utf8.allSatisfy { (48...57).contains($0) } ? Int(word) : nil
+        }
+        guard words.count == 6, words[5] == "GMT",
+            let day = number(words[1], digitCount: 2), let year = number(words[3], digitCount: 4),
             let month = months.firstIndex(of: String(words[2])),
             let date = CivilDate(year: year, month: month + 1, day: day), let time = TimeOfDay(words[4])
         else { return nil }

@@ -3,7 +3,7 @@ import Foundation
 
 /// Reads files of secret keys. Only their owner may be able to read them, and no key may be easy to guess.
 enum KeyFile {
-    /// The maximum number of bytes that are read. The rest of a larger file is ignored.
+    /// The maximum number of bytes of a file.
     private static let maxSize = 65_536
     /// The minimum number of different bytes in a random key. Random keys of 32 bytes have about 30.
     private static let minDifferentBytes = 8
@@ -17,8 +17,11 @@ enum KeyFile {
         // The status is that of the opened file, so that the file cannot be replaced after the check.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR,
-            let bytes = try? file.read(upToCount: maxSize), let text = String(data: bytes, encoding: .utf8)
+            let bytes = try? file.read(upToCount: maxSize + 1), let text = String(data: bytes, encoding: .utf8)
         else { throw Stop(.configuration, "\(name) “\(path)” cannot be read") }
+        guard bytes.count <= maxSize else {
+            throw Stop(.configuration, "\(name) “\(path)” is larger than 64 KB: it is no file of keys")
+        }
         guard status.st_mode & 0o077 == 0 else {
             throw Stop(.configuration, "\(name) “\(path)” is open to users other than its owner: run chmod 600 on it")
         }

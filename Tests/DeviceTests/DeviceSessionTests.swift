@@ -34,6 +34,24 @@ struct DeviceSessionTests {
         }
     }
 
+    @Test("the session of one family leaves another family's session as it is")
+    func twoFamilies() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            let otherFamily = FamilyID(high: 0xfa, low: 2)
+            _ = try bench.cache.apply(
+                page(cursor: "a", facts: facts()), of: otherFamily, requestedFrom: .cursor(nil), at: bench.now)
+            let turn = SessionTurn(question: "What is due?", answer: "Nothing.", tone: .neutral)
+            try bench.cache.add(turn, ExecutionID(high: 1, low: 1), of: otherFamily, at: bench.now)
+            for number in UInt64(2)..<8 {
+                try bench.cache.add(turn, ExecutionID(high: 1, low: number), of: homeFamily, at: bench.now)
+            }
+            #expect(try bench.cache.sessionTurns(of: otherFamily, at: bench.now) == [turn])
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxCount)
+        }
+    }
+
     @Test("a follow-up to the coach continues from the question before it")
     func followUp() async throws {
         try await withFolder { folder in

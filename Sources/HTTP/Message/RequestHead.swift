@@ -82,12 +82,6 @@ public struct RequestHead: Sendable {
 
     func text(_ range: ByteRange) -> String { String(lossy: bytes.span.extracting(range.indices)) }
 
-    @inline(__always) func segment(_ index: Int, equals literal: [UInt8]) -> Bool {
-        let range = ranges[index]
-        guard range.count == literal.count else { return false }
-        return bytes.span.extracting(range.indices).equals(literal.span)
-    }
-
     // MARK: Fields
 
     var fieldCount: Int { (ranges.count - segmentCount) / 2 }

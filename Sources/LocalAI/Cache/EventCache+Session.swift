@@ -41,7 +41,7 @@ extension EventCache {
                 """)
             try database.run(
                 """
-                DELETE FROM session_turns WHERE id NOT IN (
+                DELETE FROM session_turns WHERE family = (SELECT key FROM families WHERE id = \(family)) AND id NOT IN (
                     SELECT t.id FROM session_turns t JOIN families f ON f.key = t.family
                     WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxCount))
                 """)

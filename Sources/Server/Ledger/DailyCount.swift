@@ -21,9 +21,7 @@ struct DailyCount {
             """)
         if let row = rows.first, try row["count"] >= limit.perDay {
             let start: Timestamp = try row["day_started"]
-            let end = start + DailyLimit.day
-            let seconds = ((end - now).microseconds + 999_999) / 1_000_000
-            throw APIError.limitIsReached(limit, until: end, retryAfter: Int(max(1, seconds)))
+            throw APIError.limitIsReached(limit, until: start + DailyLimit.day, at: now)
         }
         return """
             INSERT INTO daily_counts AS d (user_id, act, day_started, count)

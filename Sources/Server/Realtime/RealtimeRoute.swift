@@ -64,17 +64,15 @@ final class RealtimeRoute {
             request: Domain.RequestID(high: request.id.high, low: request.id.low), remote: request.remote.network)
         guard !sockets.isDraining else { throw APIError.serverIsStopping }
         let caller: Caller
-        do {
-            if let ticket = request.query["ticket"] {
-                // Counted first: a guess costs a statement.
-                try enforceLimit(.network(request.remote.network), context)
-                caller = try await tickets.consume(ticket, context)
-            } else {
-                caller = try services.verifiedTokens.caller(request.query["token"], context)
-            }
-        } catch {
+        if let ticket = request.query["ticket"] {
+            // Counted first: a guess costs a statement.
             try enforceLimit(.network(request.remote.network), context)
-            throw error
+            caller = try await tickets.consume(ticket, context)
+        } else {
+            do { caller = try services.verifiedTokens.caller(request.query["token"], context) } catch {
+                try enforceLimit(.network(request.remote.network), context)
+                throw error
+            }
         }
         try enforceLimit(.user(caller.userID), context)
         guard let family = request.query["family_id"].flatMap({ FamilyID($0) }) else {

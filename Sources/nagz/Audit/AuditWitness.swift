@@ -32,14 +32,14 @@ enum AuditWitness {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
         let storedNotes = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
-        if let last = storedNotes.last { try await compare(newest, with: last, trustedKeys, server) }
+        if let last = storedNotes.last { try await compare(newest, with: last, server) }
         if storedNotes.last != checkpointText { try append(checkpointText, to: path) }
         if let pushURL { try await server.push(checkpointText, to: pushURL) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
     private static func compare(
-        _ newest: Checkpoint, with lastNote: String, _ trusted: TrustedKeys, _ server: AuditServer
+        _ newest: Checkpoint, with lastNote: String, _ server: AuditServer
     ) async throws {
         guard let last = SignedNote(lastNote).flatMap({ Checkpoint(text: $0.text) }) else {
             throw Stop(.configuration, "the last checkpoint in the witness's file is invalid")

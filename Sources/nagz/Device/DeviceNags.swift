@@ -102,7 +102,7 @@ enum OfflineActionCommand {
         var reason: String?
         switch outcome {
         case .reached(let summary):
-            try DeviceStatus.requireAllApplied(summary.unappliedResults, context)
+            try DeviceStatus.requireAllApplied(summary.unappliedResults)
             state = "applied"
         case .kept(let error): reason = Stop.message(for: error)
         case nil: break

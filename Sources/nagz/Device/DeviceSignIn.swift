@@ -100,7 +100,7 @@ enum DeviceSignIn {
         if !isSure {
             let name = session.displayName ?? session.userID.description
             context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
-            guard readLine(strippingNewline: true) == "delete" else { throw Stop(.usage, "nothing was deleted") }
+            guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
         _ = try await context.makeClient(session).deleteAccount()
         try context.folder.clear()

@@ -110,7 +110,7 @@ enum DeviceStatus {
     }
 
     /// Throws if the server did not apply an item of the outbox. Such items stay there until the person dismisses them.
-    static func requireAllApplied(_ unapplied: [InputResult], _ context: DeviceContext) throws {
+    static func requireAllApplied(_ unapplied: [InputResult]) throws {
         guard let first = unapplied.first else { return }
         let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""
         throw Stop(

@@ -100,7 +100,7 @@ enum DeviceSync {
             if summary.wasConsentWithdrawn { print(withdrawalNotice) }
             alerts.forEach { print($0) }
         }
-        try DeviceStatus.requireAllApplied(summary.unappliedResults, context)
+        try DeviceStatus.requireAllApplied(summary.unappliedResults)
     }
 
     private static func showRound(_ summary: SyncSummary, _ alerts: [String], _ context: DeviceContext) {

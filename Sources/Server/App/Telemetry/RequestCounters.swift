@@ -28,7 +28,7 @@ final class RequestCounters: Sendable {
 
     private static let statuses: [UInt16] = [
         101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
-        503, 505,
+        502, 503, 504, 505,
     ]
     /// The index of each status in `statuses`; their count for every other status.
     private static let indexOfStatus: [Int] = (0..<600).map { number in

@@ -203,7 +203,7 @@ extension PassStatus.Status {
         self.init()
         startedAt = try row["started_at"]
         (families, entries, findings) = (try row["families"], try row["entries"], try row["findings"])
-        firstFinding = try row["first_finding"]
+        (firstFinding, incompleteReason) = (try row["first_finding"], try row["incomplete"])
         finishedAt = try row["finished_at"]
         (lastFamilies, lastEntries) = (try row["last_families"], try row["last_entries"])
         (lastFindings, lastFinding) = (try row["last_findings"], try row["last_finding"])

@@ -4,8 +4,8 @@ import SQL
 /// Every statement on the status of the background check (the table `audit_pass`).
 enum PassStatements {
     private static let columns: SQL = """
-        started_at, behind, families, entries, findings, first_finding, finished_at, last_families, last_entries,
-        last_findings, last_finding, last_incomplete
+        started_at, behind, families, entries, findings, first_finding, incomplete, finished_at, last_families,
+        last_entries, last_findings, last_finding, last_incomplete
         """
 
     static let pass: SQL = "SELECT \(columns) FROM audit_pass"
@@ -23,7 +23,7 @@ enum PassStatements {
     static func begin(_ holder: RequestID, at now: Timestamp) -> SQL {
         """
         UPDATE audit_pass SET started_at = \(now), behind = NULL, families = 0, entries = 0, findings = 0,
-            first_finding = NULL
+            first_finding = NULL, incomplete = NULL
         WHERE holder = \(holder)
         """
     }
@@ -32,7 +32,7 @@ enum PassStatements {
     static func save(_ holder: RequestID, _ status: PassStatus.Status, behind: FamilyID?) -> SQL {
         """
         UPDATE audit_pass SET behind = \(behind), families = \(status.families), entries = \(status.entries),
-            findings = \(status.findings), first_finding = \(status.firstFinding),
+            findings = \(status.findings), first_finding = \(status.firstFinding), incomplete = \(status.incompleteReason),
             held_until = statement_timestamp() + interval '30 seconds'
         WHERE holder = \(holder)
         """
@@ -41,8 +41,8 @@ enum PassStatements {
     static func finish(_ holder: RequestID, _ status: PassStatus.Status) -> SQL {
         """
         UPDATE audit_pass SET started_at = NULL, behind = NULL, families = 0, entries = 0, findings = 0,
-            first_finding = NULL, finished_at = \(status.finishedAt), last_families = \(status.lastFamilies),
-            last_entries = \(status.lastEntries), last_findings = \(status.lastFindings),
+            first_finding = NULL, incomplete = NULL, finished_at = \(status.finishedAt),
+            last_families = \(status.lastFamilies), last_entries = \(status.lastEntries), last_findings = \(status.lastFindings),
             last_finding = \(status.lastFinding), last_incomplete = \(status.lastIncompleteReason)
         WHERE holder = \(holder)
         """

@@ -70,10 +70,9 @@ package final class Safety {
         }
     }
 
-    /// The caller and the ledger of their act: their family's, or `outside` if they have none.
+    /// The caller, with the newest number of the ledger of their act.
     private struct Blocker {
         let pseudonym: Pseudonym
-        let family: FamilyID
         let seq: Int64
 
         /// - Throws: 429 when the caller has reached the day's limit of changes.
@@ -102,7 +101,7 @@ package final class Safety {
             try await services.ledger.write(caller, in: family) { queries in
                 let seq = try await Ledger.newestSequenceNumber(of: family, queries)
                 let account = try await services.access.account(caller, queries)
-                return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
+                return try await decide(Blocker(pseudonym: account.pseudonym, seq: seq), queries)
             }
         }
     }

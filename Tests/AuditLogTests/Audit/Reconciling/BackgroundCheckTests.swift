@@ -71,14 +71,39 @@ struct BackgroundCheckTests {
                 let (one, other) = (check(first), check(second))
                 try await one.runTurn()
                 try await other.runTurn()
-                let learned = second.now == first.now
+                let learned = second.current == first.current
                 // The first is gone: its half minute is over.
                 _ = try await database.query("UPDATE audit_pass SET held_until = 'epoch'")
                 try await other.runTurn()
                 try await one.runTurn()
-                return (first.verdict, second.verdict, learned, first.now == second.now)
+                return (first.verdict, second.verdict, learned, first.current == second.current)
             }
             #expect(verdicts == (.explained, .explained, true, true))
+        }
+    }
+
+    @Test("an instance that continues a pass keeps the reason for which the pass is incomplete")
+    func continuedPass() async throws {
+        try await TestServer.run { server in
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
+            let status = PassStatus()
+            try await server.checking { database in
+                let gone = RequestID(high: 1, low: 1)
+                var progress = PassStatus.Status()
+                progress.incompleteReason = "an entry of a later version"
+                let statements: [SQL] = [
+                    PassStatements.takeLease(gone), PassStatements.begin(gone, at: clock.now()),
+                    PassStatements.save(gone, progress, behind: nil),
+                    "UPDATE audit_pass SET held_until = 'epoch'",
+                ]
+                for statement in statements { _ = try await database.query(statement) }
+                try await BackgroundCheck(
+                    database: database, keys: keys, clock: clock, random: random, status: status, log: Log(.off),
+                    pace: Self.pace
+                ).runTurn()
+            }
+            #expect(status.verdict == .incomplete)
+            #expect(status.current?.lastIncompleteReason == "an entry of a later version")
         }
     }
 
@@ -142,7 +167,7 @@ struct BackgroundCheckTests {
         #expect(status.verdict == .unexplained, "in a later pass")
         (status.findings, status.lastFindings) = (0, 1)
         #expect(status.verdict == .unexplained, "the next pass has come to nothing yet")
-        (status.lastFindings, status.lastIncomplete) = (0, "something")
+        (status.lastFindings, status.lastIncompleteReason) = (0, "something")
         #expect(status.verdict == .incomplete)
     }
 
