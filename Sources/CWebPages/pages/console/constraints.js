@@ -115,7 +115,7 @@ export function constraints(main, state) {
     }
 
     async function remove(one) {
-        if (!await confirmed("Delete this constraint?", `${one.name}: ${one.plain_text}`, "Delete")) return;
+        if (!await confirmed("Delete this constraint?", [h("bdi", {}, one.name), ": ", h("bdi", {}, one.plain_text)], "Delete")) return;
         change(async () => {
             await write("DELETE", `/ai/constraints/${one.id}`);
             toast("Deleted", "good");

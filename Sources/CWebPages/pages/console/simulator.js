@@ -96,7 +96,10 @@ export function simulator({family, saved, edited}) {
             : ["good", "check", decision.route === "local" ? "The device would answer" : "The server would answer"];
         const warnings = decision?.warnings ?? policy.warnings;
         const by = decision && (decision.provider === "heuristic" ? "the rules" : h("bdi", {}, decision.model ? `${decision.model} (${decision.provider.replaceAll("_", " ")})` : decision.provider));
-        fill(tone, sign, title, h("p", {}, explanation, "."),
+        // The reason of a constraint is what somebody wrote, unlike the words before it.
+        const reason = policy.violation?.reason;
+        const why = reason && explanation.endsWith(`: ${reason}`) ? [explanation.slice(0, -reason.length - 2), ": ", h("bdi", {}, reason)] : explanation;
+        fill(tone, sign, title, h("p", {}, why, "."),
             policy.confirmation && h("p", {class: "prompt"}, "The person is asked: ", h("bdi", {}, policy.confirmation)),
             warnings.map((warning) => h("p", {}, "Warning: ", h("bdi", {}, warning))),
             h("p", {}, policy.applied.length ? ["Constraints that apply: ", policy.applied.map((id, index) => [index ? ", " : "", h("bdi", {}, nameOf(id))]), "."] : "No constraint applies."),
