@@ -172,7 +172,7 @@ let package = Package(
                 "ModelProviders",
             ],
             swiftSettings: common),
-        .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", dependencies: ["Audit", "Contract"], swiftSettings: common),
         // The server with a real database: one kit, and a target for each group of features.
         .target(
             name: "ServerTestKit",

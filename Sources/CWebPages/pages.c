@@ -122,6 +122,8 @@ static const struct web_page pages[] = {
 #include "page.inc"
 #define PAGE "pages/console/router.js"
 #include "page.inc"
+#define PAGE "pages/console/serverwords.js"
+#include "page.inc"
 #define PAGE "pages/console/session.js"
 #include "page.inc"
 #define PAGE "pages/console/signin.js"

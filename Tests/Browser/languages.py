@@ -8,8 +8,12 @@ from pages import admin_views
 from walk import step
 
 LANGUAGES = {"de": ("de-DE,de", "Prüfwert"), "es": ("es-ES,es", "contraseña")}
+# What the server says of an address that is none, as the console shows it.
+REFUSALS = {"de": "E-Mail-Adresse: muss die Form name@example.com haben.", "es": "Correo electrónico: debe tener la forma name@example.com."}
+REFUSED = """fetch('/api/v1/auth/login', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({email: 'nobody', password: 'a password of none'})})
+    .then((response) => response.json()).then(({error}) => import('/console/language.js').then(({said}) => said(error.message)))"""
 # The rows of all lists.
-ROWS = "Promise.all(['logwords', 'familywords', 'questionwords'].map((name) => import(`/console/${name}.js`))).then((lists) => lists.flatMap((one) => one.default))"
+ROWS = "Promise.all(['logwords', 'familywords', 'questionwords', 'serverwords'].map((name) => import(`/console/${name}.js`))).then((lists) => lists.flatMap((one) => one.default))"
 # Texts on the page that are neither translations nor other people's words: the log's kinds and ids are code.
 UNTRANSLATED = """(async () => {
     const rows = await %s;
@@ -53,6 +57,7 @@ def languages(walk):
             b.command("Network.setUserAgentOverride", userAgent=agent, acceptLanguage=accepted)
             walk.become(walk.options.guardian)
             assert b.js("document.documentElement.lang") == name
+            assert b.js(REFUSED) == REFUSALS[name], b.js(REFUSED)
             # The longest words on the smallest screen.
             b.look(390, 900, mobile=True)
             for view, ready in VIEWS.items():
