@@ -30,7 +30,8 @@ struct SyncTests {
             let summary = try await service.run(homeFamily) { rowCounts.append($0.rowCount) }
             #expect(source.queries.map(\.cursor) == ["start", "1", "2", "3"])
             #expect(source.queries.allSatisfy { $0.includesFacts && $0.since == nil })
-            #expect(summary.pageCount == 4 && summary.rowCount == 4 && summary.wasRefetched && rowCounts == [1, 2, 3, 4])
+            #expect(
+                summary.pageCount == 4 && summary.rowCount == 4 && summary.wasRefetched && rowCounts == [1, 2, 3, 4])
             #expect(try cache.counts().nags == 4 && cache.cachedFamily(homeFamily)?.clockAhead == .seconds(3))
         }
     }
