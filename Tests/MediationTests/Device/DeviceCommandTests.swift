@@ -164,7 +164,7 @@ struct DeviceCommandTests {
                         category: .chores, doneDefinition: .acknowledgeOnly), as: home.guardian
                 ).id
                 #expect(try await run(["note", nag.description, "hello", "--offline"], home: other).code == 0)
-                #expect(try await run(["delete-account"], home: own, input: "no\n").code == 64)
+                #expect(try await run(["delete-account"], home: own, input: "no\n").code == 65)
                 #expect(try await run(["status"], home: own).code == 0)
                 let deleted = try await run(["delete-account"], home: own, input: "delete\n")
                 #expect(deleted.code == 0, "\(deleted.complaint)")
