@@ -147,7 +147,7 @@ public enum DraftEndReason: String, Sendable, CaseIterable {
 }
 
 /// The key of a draft's confirmation. It allows one execution, by the person who confirmed.
-public struct DraftKey: Hashable, Sendable {
+public struct ConfirmationKey: Hashable, Sendable {
     /// The digest of the secret, which only the owner has.
     public var digest: [UInt8]
     public var owner: UserID

@@ -59,7 +59,7 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     /// A guardian of the nag's family.
     public static let guardian = NagPart(rawValue: 4)
     /// A guardian of the child who receives a nag of a connection. They read it, and may withdraw it.
-    public static let guardianOfRecipient = NagPart(rawValue: 8)
+    public static let guardianOfConnectedRecipient = NagPart(rawValue: 8)
 }
 
 extension NagPart {
@@ -72,7 +72,7 @@ extension NagPart {
     /// Creates the parts of a person in a nag of a connection.
     public init(of person: UserID, isGuardianOfRecipient: Bool, creator: UserID, recipient: UserID) {
         self.init(of: person, creator: creator, recipient: recipient)
-        if isGuardianOfRecipient { insert(.guardianOfRecipient) }
+        if isGuardianOfRecipient { insert(.guardianOfConnectedRecipient) }
     }
 
     private init(of person: UserID, creator: UserID, recipient: UserID) {
@@ -134,12 +134,13 @@ public enum RoleMatrix {
         if part.isEmpty { return .notVisible }
         switch act {
         case .read: return nil
-        case .addNote: return part == .guardianOfRecipient ? .creatorOrGuardianOnly : nil
+        case .addNote: return part == .guardianOfConnectedRecipient ? .creatorOrGuardianOnly : nil
         case .readExcuses, .readDeliveries:
-            return part.isDisjoint(with: [.creator, .guardian, .guardianOfRecipient]) ? .creatorOrGuardianOnly : nil
+            return part.isDisjoint(with: [.creator, .guardian, .guardianOfConnectedRecipient])
+                ? .creatorOrGuardianOnly : nil
         case .edit, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
-        case .withdraw: return part.isDisjoint(with: [.creator, .guardianOfRecipient]) ? .creatorOnly : nil
+        case .withdraw: return part.isDisjoint(with: [.creator, .guardianOfConnectedRecipient]) ? .creatorOnly : nil
         case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:
             return part.contains(.recipient) ? nil : .recipientOnly
         }

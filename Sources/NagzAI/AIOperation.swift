@@ -79,7 +79,7 @@ public struct AIRecord: Sendable {
     public var inputs: [(name: String, value: String)]
     /// The result in one word or number, such as a tone or a likelihood.
     public var classification: String
-    /// Whether the response counts towards a limit.
+    /// Whether the response is a push-back, which counts towards the policy's limit for the nag.
     public var countsTowardsLimit: Bool
     /// The confidence of the answer, 0 to 1; nil where it depends on whether a model worded the answer.
     public var confidence: Double?

@@ -15,7 +15,8 @@ public struct CoachQuestion: AIQuestion, Hashable {
 
     public var content: String { text }
 
-    /// False, because a free question may be about anything: the person's token limit decides.
+    /// False, because a free question may be about anything: the person's choices and token limit decide whether it
+    /// goes to the server.
     public var keepsWordsOnDevice: Bool { false }
 
     public func facts(from source: some FactSource) async throws -> Snapshot<CoachFacts> {

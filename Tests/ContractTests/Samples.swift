@@ -141,7 +141,9 @@ extension Sample {
                 attachmentIDs: [id(28)], capture: capture), nag),
         Sample(
             API.listNags,
-            NagListQuery(familyID: id(2), connectionID: id(7), status: .open, excludeDismissed: true, page: page),
+            NagListQuery(
+                familyID: id(2), connectionID: id(7), status: .open, category: .chores, excludeDismissed: true,
+                page: page),
             NoBody(), page(nag)),
         Sample(API.getNag, ofNag, NoBody(), nag),
         Sample(

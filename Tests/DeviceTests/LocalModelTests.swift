@@ -17,7 +17,8 @@ private final class ScriptedModel: ModelProvider {
     private(set) var requests: [ModelRequest] = []
 
     init(
-        _ capabilities: ProviderCapabilities = .localStandard, name: ProviderName = .localModel, reach: Reach = .device,
+        _ capabilities: ProviderCapabilities = .localStandard, name: ProviderName = .localGateway,
+        reach: Reach = .device,
         _ answer: @escaping (ModelRequest) throws(ModelFault) -> String
     ) {
         (self.capabilities, self.name, self.reach, self.answer) = (capabilities, name, reach, answer)
@@ -87,7 +88,7 @@ struct LocalModelTests {
                 #expect(
                     !report.usedFallback && report.fallbackReason == "none"
                         && report.tokenCount == (record.operation == .operation(.summarizeExcuse) ? 4 : 0))
-                #expect(report.asked == AskedModel(.localModel, "small", .device, tokenCount: 42))
+                #expect(report.asked == AskedModel(.localGateway, "small", .device, tokenCount: 42))
                 #expect(report.stages.map(\.stage) == [.created, .routed, .executed, .completed])
                 #expect(record.errorCode == nil && record.userID == me && record.questionID != nil)
             }

@@ -80,11 +80,12 @@ import Testing
     @Test("the guardians of a child who receives a connection's nag read and withdraw it", arguments: NagAct.allCases)
     func guardiansOfRecipient(_ act: NagAct) {
         let allowed: Set<NagAct> = [.read, .readExcuses, .readDeliveries, .withdraw]
-        #expect((RoleMatrix.denial(of: act, by: .guardianOfRecipient) == nil) == allowed.contains(act))
+        #expect((RoleMatrix.denial(of: act, by: .guardianOfConnectedRecipient) == nil) == allowed.contains(act))
         let (child, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
         let person = UserID(high: 0, low: 3)
         #expect(
-            NagPart(of: person, isGuardianOfRecipient: true, creator: other, recipient: child) == .guardianOfRecipient)
+            NagPart(of: person, isGuardianOfRecipient: true, creator: other, recipient: child)
+                == .guardianOfConnectedRecipient)
         #expect(NagPart(of: person, isGuardianOfRecipient: false, creator: other, recipient: child).isEmpty)
         #expect(NagPart(of: other, isGuardianOfRecipient: false, creator: other, recipient: child) == .creator)
         #expect(NagPart(of: child, isGuardianOfRecipient: false, creator: other, recipient: child) == .recipient)

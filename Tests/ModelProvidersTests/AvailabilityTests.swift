@@ -84,7 +84,7 @@ struct AvailabilityTests {
             let clock = TestClock()
             let url = try #require(LoopbackURL("http://127.0.0.1:1"))
             let provider = HTTPModelProvider.openAICompatible(
-                .localModel, .device, .localLite, at: .loopback(LoopbackClient(poller), url), model: "m",
+                .localGateway, .device, .localLite, at: .loopback(LoopbackClient(poller), url), model: "m",
                 now: { clock.now() })
             provider.limits = .generous
             for reason in [UnavailabilityReason.unreachable, .unreachable, .unreachable, .paused] {

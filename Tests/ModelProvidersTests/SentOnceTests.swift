@@ -47,7 +47,7 @@ struct SentOnceTests {
         let url = try #require(LoopbackURL("http://127.0.0.1:\(line.dropLast())"))
         let result = try await ModelHarness.onLoop { poller in
             let provider = HTTPModelProvider.openAICompatible(
-                .localModel, .device, .localLite, at: .loopback(LoopbackClient(poller), url), model: "m")
+                .localGateway, .device, .localLite, at: .loopback(LoopbackClient(poller), url), model: "m")
             provider.limits = .generous
             #expect(await provider.availability() == .available)
             return await outcome(provider)

@@ -7,7 +7,7 @@ import Synchronization
 /// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its address is always a
 /// loopback address. It runs on its own event loop, so any task may use it.
 public final class LocalGateway: ModelProvider, Sendable {
-    public let name = ProviderName.localModel
+    public let name = ProviderName.localGateway
     public let reach = Reach.device
     public let capabilities: ProviderCapabilities
 

@@ -107,7 +107,7 @@ public final class Outbox {
             ) { row throws(SQLiteError) in try row["nag_id"] as NagID })
     }
 
-    /// Records the server's answers: applied items are deleted, others are kept for the person.
+    /// Records the server's answers: refused and conflicting items are kept for the person, others are deleted.
     public func record(_ results: [InputResult]) throws {
         try database.transaction {
             for result in results {

@@ -14,7 +14,7 @@ public struct DeviceSession: Hashable, Sendable {
     public var accessToken: Secret
     public var refreshToken: Secret
     /// The device's secret for the next sign-in; nil if the response had none. It is not stored in the session's file.
-    public var deviceSecret: Secret?
+    public var receivedDeviceSecret: Secret?
     /// A key of the server's audit log that did not come from the server.
     public var logKey: VerifierKey?
 
@@ -39,7 +39,7 @@ public struct DeviceSession: Hashable, Sendable {
             familyID: answer.familyID ?? answer.user.familyMemberships.first?.familyID,
             role: answer.familyRole ?? answer.user.familyMemberships.first?.role, accessToken: answer.accessToken,
             refreshToken: answer.refreshToken)
-        deviceSecret = answer.deviceSecret
+        receivedDeviceSecret = answer.deviceSecret
     }
 }
 

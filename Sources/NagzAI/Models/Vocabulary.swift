@@ -14,7 +14,7 @@ public struct Vocabulary: Sendable {
         case limit
         /// Words that join two parts of a sentence, such as “because”.
         case joint
-        /// The author of an excuse, in their own words.
+        /// Words by which the author of an excuse names themselves, such as “I”.
         case selfReference = "self"
         /// A word for a person.
         case person

@@ -105,7 +105,7 @@ private struct PendingDecision {
         else {
             return Self.heuristicProvider
         }
-        return (model.isOfSystem ? .foundationModels : .localModel, .localModel, model.name)
+        return (model.isOfSystem ? .foundationModels : .localGateway, .localModel, model.name)
     }
 
     private var cloudProvider: Provider {

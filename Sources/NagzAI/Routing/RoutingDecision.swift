@@ -29,14 +29,14 @@ public enum ProviderName: String, Sendable, CaseIterable {
     /// The operating system's model on the device.
     case foundationModels = "foundation_models"
     /// A model behind a gateway on the loopback address of the device.
-    case localModel = "local_model"
+    case localGateway = "local_model"
     /// A model behind the server's gateway.
     case serverGateway = "server_gateway"
     /// The person's own provider, with their own key.
     case ownProvider = "byo"
 
     /// The providers on a device, of which a person chooses one with `ai_model_local`.
-    public static let deviceProviders: [ProviderName] = [.foundationModels, .localModel]
+    public static let deviceProviders: [ProviderName] = [.foundationModels, .localGateway]
 }
 
 /// A reason why a question has no route.

@@ -55,7 +55,7 @@ enum DeviceAnswers {
         case .heuristic: return RequestedProvider(taskType: .heuristic)
         case .serverGateway: return RequestedProvider(taskType: .localModel)
         case .ownProvider: return RequestedProvider(taskType: .cloudModel)
-        case .foundationModels, .localModel, nil: break
+        case .foundationModels, .localGateway, nil: break
         }
         if KeyProvider(rawValue: name) != nil { return RequestedProvider(taskType: .cloudModel, model: name) }
         let knownNames = try cache.providers(of: family)?.items.filter { $0.model != nil }.map(\.name) ?? []

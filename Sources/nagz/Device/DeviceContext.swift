@@ -66,8 +66,8 @@ struct DeviceContext {
             now: MachineClock.currentTime)
     }
 
-    /// Downloads the list of the server's model providers into the cache, if the person's mode allows models of the
-    /// server.
+    /// Downloads the server's list of model providers into the cache, if the person's mode allows models beyond this
+    /// device.
     func downloadProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
         let mode = try cache.choices(of: family).mode
         guard mode == .auto || mode == .byoOnly else { return }

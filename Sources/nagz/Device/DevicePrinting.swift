@@ -67,7 +67,7 @@ extension ProviderName {
         switch self {
         case .heuristic: "the rules"
         case .foundationModels: "the system's model"
-        case .localModel: "this device's model"
+        case .localGateway: "this device's model"
         case .serverGateway: "the server's model"
         case .ownProvider: "your own provider"
         }

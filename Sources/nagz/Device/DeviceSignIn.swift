@@ -49,7 +49,7 @@ enum DeviceSignIn {
         }
         session.logKey = logKey
         try context.folder.sessionFile.save(session)
-        if let deviceSecret = session.deviceSecret {
+        if let deviceSecret = session.receivedDeviceSecret {
             try context.folder.deviceSecretFile.save(deviceSecret, of: server)
         }
         if context.asJSON {

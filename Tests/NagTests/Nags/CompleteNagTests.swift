@@ -67,8 +67,14 @@ struct CompleteNagTests {
             let reply = try await server.call(
                 "POST", "/api/v1/nags/\(nag.id)/status", as: family.child, body: .object(body))
             #expect(reply.status == 200 && reply.json?["status"] == "completed")
-            let kept = try await server.rows("SELECT completion_note FROM nags")[0]["completion_note"]
-            #expect(kept == (note?.count ?? 0 > 3 ? .string("Pages 3 to 5") : .null))
+            let expectedNote = note?.count ?? 0 > 3 ? "Pages 3 to 5" : nil
+            #expect(reply.json?["completion_note"] == expectedNote.map { .string($0) } ?? .null)
+            for reader in [family.guardian, family.secondGuardian, family.child] {
+                let read = try await server.call(API.getNag, NagPath(nagID: nag.id), as: reader)
+                #expect(read.completionNote == expectedNote)
+            }
+            let page = try await server.call(API.listNags, NagListQuery(), as: family.guardian)
+            #expect(page.items.map(\.completionNote) == [expectedNote])
         }
     }
 

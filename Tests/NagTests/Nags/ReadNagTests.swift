@@ -101,7 +101,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("nags are listed open ones first, then the newest, in exact pages, with filters of status and dismissal")
+    @Test("nags are listed open ones first, then the newest, in exact pages and by filters")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -135,6 +135,11 @@ struct ReadNagTests {
             #expect(child.total == 5 && !child.items.contains { $0.id == made[2] })
             // It is the recipient's own sight.
             #expect(try await server.call(API.listNags, inSight, as: family.guardian).total == 7)
+            let homework = try await server.nag(from: family.guardian, to: family.child, .homework)
+            let ofHomework = NagListQuery(status: .open, category: .homework)
+            let found = try await server.call(API.listNags, ofHomework, as: family.guardian)
+            #expect(found.items.map(\.id) == [homework.id] && found.total == 1)
+            #expect(try await server.call(API.listNags, ofHomework, as: family.participant).total == 0)
             let reply = try await server.call("GET", "/api/v1/nags?state=late", as: family.guardian)
             #expect(reply.status == 422)
         }

@@ -167,7 +167,7 @@ struct AuditLogExport {
                 try await emit(lines)
                 if lines.count >= ExportStatements.unsequencedEntriesPerFamily {
                     count.entries += try await exportEntries(
-                        of: family, after: number, upTo: clock?.clockNumber ?? .max, emit)
+                        of: family, after: number, upTo: clock?.newestSequenceNumber ?? .max, emit)
                 }
                 if let clock {
                     try await emit([clock])
@@ -264,7 +264,8 @@ struct AuditLogExport {
 }
 
 extension AuditExportLine {
-    fileprivate var clockNumber: Int64? {
+    /// The sequence number of the family's newest entry, in a `clock` line; nil for another line.
+    fileprivate var newestSequenceNumber: Int64? {
         if case .clock(_, let n, _) = self { Int64(n) } else { nil }
     }
 }

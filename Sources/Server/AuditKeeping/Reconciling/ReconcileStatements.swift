@@ -29,7 +29,7 @@ enum ReconcileStatements {
         p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
         """
 
-    /// Reads a family's entries after a sequence number, in order, with their bodies and leaves.
+    /// Reads the next page of a family's entries after a sequence number, in order, with their bodies and leaves.
     static func entries(of family: FamilyID, after number: Int64) -> SQL {
         """
         SELECT \(entryColumns)

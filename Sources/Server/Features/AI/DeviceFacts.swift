@@ -75,24 +75,24 @@ enum DeviceFacts {
         for index in range {
             let row = rows[index]
             guard let text = row.text(TextColumn.details.column),
-                let details = try? JSONValue(parsing: Array(text.utf8).span),
+                let memberDetails = try? JSONValue(parsing: Array(text.utf8).span),
                 let zone = row.text(TextColumn.familyZone.column)
             else { throw .unexpectedShape("the facts of a member") }
-            let preferences = preferences(row, details, familyZone: zone)
-            guard let member = member(row, details, preferences) else {
+            let preferences = preferences(row, memberDetails, familyZone: zone)
+            guard let member = member(row, memberDetails, preferences) else {
                 throw .unexpectedShape("the facts of a member")
             }
             if facts == nil {
                 facts = FamilyFacts(
                     timeZone: zone,
-                    maxPushBack: details.integer("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
-                    cooldownMinutes: details.integer("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
-                    allowsMediation: details["ai_mediation"]?.boolValue ?? false, members: [])
+                    maxPushBack: memberDetails.integer("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
+                    cooldownMinutes: memberDetails.integer("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
+                    allowsMediation: memberDetails["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
-            guard details["is_reader"]?.boolValue == true else { continue }
+            guard memberDetails["is_reader"]?.boolValue == true else { continue }
             facts?.choices = AIChoices(preferences)
-            if let constraints = details["constraints"], constraints != .null {
+            if let constraints = memberDetails["constraints"], constraints != .null {
                 guard let constraints = try? [ConstraintFacts](json: constraints) else {
                     throw .unexpectedShape("the constraints of a member")
                 }
@@ -102,11 +102,11 @@ enum DeviceFacts {
         return facts
     }
 
-    private static func preferences(_ row: Row, _ details: JSONValue, familyZone: String) -> Preferences {
+    private static func preferences(_ row: Row, _ memberDetails: JSONValue, familyZone: String) -> Preferences {
         let stored = row.text(TextColumn.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
         var quietHours: QuietHours?
-        if let start = details["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
-            let end = details["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
+        if let start = memberDetails["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
+            let end = memberDetails["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
         {
             quietHours = QuietHours(start: start, end: end)
         }
@@ -114,11 +114,11 @@ enum DeviceFacts {
             familyZone: familyZone, childQuietHours: quietHours)
     }
 
-    private static func member(_ row: Row, _ details: JSONValue, _ preferences: Preferences) -> MemberFacts? {
-        guard let role = details["role"]?.stringValue.flatMap(FamilyRole.init),
-            let status = details["status"]?.stringValue.flatMap(MembershipStatus.init),
-            let resolvedJSON = details["resolved"], let resolved = try? [ResolvedNags](json: resolvedJSON),
-            let pushBackJSON = details["push_backs"], let pushBacks = try? [NagPushBacks](json: pushBackJSON)
+    private static func member(_ row: Row, _ memberDetails: JSONValue, _ preferences: Preferences) -> MemberFacts? {
+        guard let role = memberDetails["role"]?.stringValue.flatMap(FamilyRole.init),
+            let status = memberDetails["status"]?.stringValue.flatMap(MembershipStatus.init),
+            let resolvedJSON = memberDetails["resolved"], let resolved = try? [ResolvedNags](json: resolvedJSON),
+            let pushBackJSON = memberDetails["push_backs"], let pushBacks = try? [NagPushBacks](json: pushBackJSON)
         else { return nil }
         let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
         return MemberFacts(
@@ -127,7 +127,7 @@ enum DeviceFacts {
             timeZone: preferences.timeZone, quietHours: preferences.quietHours,
             pushBackMode: preferences.pushBackMode,
             tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled,
-            streak: details.integer("streak") ?? 0,
+            streak: memberDetails.integer("streak") ?? 0,
             resolvedNags: resolved,
             pushBacks: pushBacks)
     }

@@ -110,7 +110,7 @@ enum DeliveryStatements {
         return """
             INSERT INTO deliveries (family_id, id, family_notice, user_id, channel, status, next_attempt, created_at)
             SELECT g.family_id, c.id, \(notice.rawValue), g.user_id, c.channel, 'pending', \(now), \(now)
-            FROM (\(MembershipStatements.guardians(besides: users))) g CROSS JOIN LATERAL (\(deliveries)) c
+            FROM (\(MembershipStatements.guardiansOfActFamily(besides: users))) g CROSS JOIN LATERAL (\(deliveries)) c
             WHERE \(DeviceStatements.exists(of: "g.user_id")) OR c.channel = 'sms'
             """
     }

@@ -111,7 +111,7 @@ enum DraftStatements {
     }
 
     /// Confirms a draft: stores the key that its execution needs, in place of an earlier one.
-    static func confirm(_ id: DraftID, _ key: DraftKey, at now: Timestamp) -> SQL {
+    static func confirm(_ id: DraftID, _ key: ConfirmationKey, at now: Timestamp) -> SQL {
         update(
             id,
             """

@@ -73,7 +73,7 @@ extension Drafts {
     /// alone.
     func confirmImport(_ caller: Caller, _ call: Call<ImportPath, ImportSelection>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).makeToken()
-        let key = makeKey(call.body.digest(of: token), of: caller)
+        let key = makeConfirmationKey(call.body.digest(of: token), of: caller)
         return try await takeAll(.confirm, caller, call.parameters.importID, call.body) { _ in
             DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
         } decide: { draft, member, queries in

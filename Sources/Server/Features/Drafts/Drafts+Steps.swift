@@ -76,7 +76,7 @@ extension Drafts {
     /// Gives a confirmation to a person who may do what the draft does. That voids an earlier confirmation.
     func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).makeToken()
-        let key = makeKey(AITokens.digest(token), of: caller)
+        let key = makeConfirmationKey(AITokens.digest(token), of: caller)
         return try await write(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, _, queries in
             try await decideConfirmation(of: draft, key, by: member, caller, queries).map { _ in
@@ -85,13 +85,13 @@ extension Drafts {
         }
     }
 
-    func makeKey(_ digest: [UInt8], of caller: Caller) -> DraftKey {
-        DraftKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
+    func makeConfirmationKey(_ digest: [UInt8], of caller: Caller) -> ConfirmationKey {
+        ConfirmationKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
     }
 
     /// Decides about the confirmation of a draft.
     func decideConfirmation(
-        of draft: StoredDraft, _ key: DraftKey, by member: Member, _ caller: Caller, _ queries: any Queries
+        of draft: StoredDraft, _ key: ConfirmationKey, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
         if let refusal = try await refusal(draft.response, by: member, caller, queries) { return refusal }
         var act = try await act(

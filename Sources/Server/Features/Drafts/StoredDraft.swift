@@ -8,7 +8,7 @@ import Postgres
 /// A draft as it is stored: the parts that people see, and the key of its confirmation, which nobody sees.
 struct StoredDraft {
     var response: DraftResponse
-    let key: DraftKey?
+    let key: ConfirmationKey?
 
     init(_ row: Row) throws {
         let kind: DraftKind = try row["kind"]
@@ -43,7 +43,7 @@ struct StoredDraft {
             try row["key_digest"], try row["key_owner"], try row["key_expires_at"]
         )
         if let digest, let owner, let end {
-            key = DraftKey(digest: digest, owner: owner, expiresAt: end)
+            key = ConfirmationKey(digest: digest, owner: owner, expiresAt: end)
         } else {
             key = nil
         }

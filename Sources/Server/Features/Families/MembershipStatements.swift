@@ -86,7 +86,7 @@ enum MembershipStatements {
     }
 
     /// Selects the guardians of an act's family besides some people.
-    static func guardians(besides users: [UserID]) -> SQL {
+    static func guardiansOfActFamily(besides users: [UserID]) -> SQL {
         """
         SELECT m.family_id, m.user_id FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id
         WHERE m.status = 'active' AND m.role = 'guardian' AND m.user_id <> ALL(\(SQLList(users)))

@@ -49,7 +49,7 @@ extension Nags {
         }
         var nag = view.nag
         nag.status = .completed
-        nag.completedAt = now
+        (nag.completedAt, nag.completionNote) = (now, note)
         let punctuality = Punctuality(completedAt: now, dueAt: nag.dueAt)
         var statements = [
             NagStatements.markCompleted(nag.id, note: note, at: now),

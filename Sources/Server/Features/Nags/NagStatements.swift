@@ -10,7 +10,7 @@ enum NagStatements {
     private static let columns: SQL = """
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name AS creator_name,
         re.display_name AS recipient_name, n.due_at, n.category, n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
-        n.completed_at, n.committed_at, n.recipient_dismissed_at, n.connection_id,
+        n.completed_at, n.completion_note, n.committed_at, n.recipient_dismissed_at, n.connection_id,
         \(AttachmentStatements.attachmentIDs) AS attachments, n.source, n.opens_at
         """
 
@@ -96,6 +96,7 @@ enum NagStatements {
     static func page(_ query: NagListQuery, for user: UserID, _ scopes: [PageScope]) -> SQL {
         var filters: [SQL] = []
         if let status = query.status { filters.append("n.status = \(status)") }
+        if let category = query.category { filters.append("n.category = \(category)") }
         if query.excludeDismissed {
             filters.append("(n.recipient_id <> \(user) OR n.recipient_dismissed_at IS NULL)")
         }

@@ -155,7 +155,8 @@ extension NagResponse {
             description: try row["description"], strategyTemplate: try row["strategy_template"],
             recurrence: try row["recurrence"], opensAt: try row["opens_at"], parentNagID: try row["parent_nag_id"],
             status: try row["status"], createdAt: try row["created_at"], completedAt: try row["completed_at"],
-            committedAt: try row["committed_at"], recipientDismissedAt: try row["recipient_dismissed_at"],
+            completionNote: try row["completion_note"], committedAt: try row["committed_at"],
+            recipientDismissedAt: try row["recipient_dismissed_at"],
             attachmentURLs: attachments.map(AttachmentURL.init), source: try row["source"])
     }
 }

@@ -25,7 +25,7 @@ struct FeedPage {
 
     /// The position that the session gets with this page.
     let grant: GrantedPosition
-    /// Whether the session already has that position.
+    /// Whether the session was granted the position of `grant` before this page.
     let isGranted: Bool
     let json: [UInt8]
 
