@@ -41,11 +41,17 @@ use_cluster() {
     start_cluster
 }
 
+# cluster_elsewhere HOME: the folder that root takes instead if the user `postgres` cannot reach HOME.
+cluster_elsewhere() { printf '/var/lib/nagz/%s' "$(printf '%s' "$1" | sha256sum | cut -c1-12)"; }
+
+# has_cluster HOME: whether there is a cluster, which need not run.
+has_cluster() { [ -e "$1/data" ] || { [ "$(id -u)" = 0 ] && [ ! -e "$1" ] && [ -e "$(cluster_elsewhere "$1")/data" ]; }; }
+
 # cluster_home HOME: sets CLUSTER. A home the user `postgres` cannot reach (a clone below /root) is a link to /var/lib/nagz.
 cluster_home() {
     local home=$1 elsewhere
     if [ "$(id -u)" = 0 ] && [ ! -e "$home" ] && ! as_postgres test -x "$(dirname "$home")"; then
-        elsewhere=/var/lib/nagz/$(printf '%s' "$home" | sha256sum | cut -c1-12)
+        elsewhere=$(cluster_elsewhere "$home")
         mkdir -p "$elsewhere"
         chmod 711 /var/lib/nagz
         ln -sfn "$elsewhere" "$home"

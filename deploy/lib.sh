@@ -52,13 +52,18 @@ reap() {
 }
 
 # show_start LABEL, show_progress LABEL LOG: that a step is under way; on a terminal the newest line of its log.
+# report_progress LABEL LOG: the same in a line of its own.
 show_start() { [ -t 1 ] || printf '        %s …\n' "$1"; }
 
 show_progress() {
     [ -t 1 ] || return 0
     printf '\r\033[K%.*s' "$(($(tput cols 2>/dev/null || echo 80) - 1))" \
-        "        $1 … $(tail -c 400 "$2" | tr '\r' '\n' | last_line -)"
+        "        $1 … $(newest "$2")"
 }
+
+report_progress() { printf '        %s … %s\n' "$1" "$(newest "$2")"; }
+
+newest() { tail -c 400 "$1" | tr '\r' '\n' | last_line -; }
 
 # show_result LABEL STARTED STATUS
 show_result() {
@@ -69,14 +74,19 @@ show_result() {
 }
 
 # attempt LABEL LOG COMMAND...: runs the command in a process group of its own with its output in LOG, shows its
-# newest line on a terminal, then one line with the result and the time. Answers the command's status.
+# newest line on a terminal and elsewhere every 30 seconds, then one line with the result and the time. Answers the
+# command's status.
 attempt() {
-    local label=$1 log=$2 started=$EPOCHREALTIME status=0 process
+    local label=$1 log=$2 started=$EPOCHREALTIME status=0 process reported=$SECONDS
     show_start "$label"
     launch "$log" "${@:3}"
     process=$!
     while kill -0 "$process" 2>/dev/null; do
         show_progress "$label" "$log"
+        if [ ! -t 1 ] && ((SECONDS - reported >= 30)); then
+            reported=$SECONDS
+            report_progress "$label" "$log"
+        fi
         sleep 0.1
     done
     reap "$process" || status=$?
@@ -162,7 +172,12 @@ RELEASE_BUILD=(swift build --package-path "$ROOT" -c release --product nagz --st
 build_release() {
     local log=$STATE/log/${NAME##*/}-build.log
     use_toolchain
-    if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
+    if [ -x "$ROOT/.build/release/nagz" ]; then
+        need_space 300 "$ROOT"
+    else
+        need_space 1500 "$ROOT"
+        say "        the first build takes five to ten minutes on two cores; its log is ${log/#$ROOT\//}"
+    fi
     attempt 'building nagz (release)' "$log" "${RELEASE_BUILD[@]}" ||
         give_up "$EX_SOFTWARE" "$log" "the build failed: $(grep -am 1 'error:' "$log" || last_line "$log") (all of it: $log)"
     NAGZ_PROGRAM=$ROOT/.build/release/nagz
