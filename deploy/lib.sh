@@ -176,7 +176,7 @@ build_release() {
         need_space 300 "$ROOT"
     else
         need_space 1500 "$ROOT"
-        say "        the first build takes five to ten minutes on two cores; its log is ${log/#$ROOT\//}"
+        say "        the first build takes about five minutes on two cores; its log is ${log/#$ROOT\//}"
     fi
     attempt 'building nagz (release)' "$log" "${RELEASE_BUILD[@]}" ||
         give_up "$EX_SOFTWARE" "$log" "the build failed: $(grep -am 1 'error:' "$log" || last_line "$log") (all of it: $log)"
