@@ -73,7 +73,7 @@ public struct LocalAIService: AIService {
         let execution = routed.record(record, by: author, stages, log)
         log.store(execution)
         if continuesSession {
-            let turn = SessionTurn(operation.id, words: question.content, record)
+            let turn = SessionTurn(operation.id, words: question.ownWords, record)
             try facts.cache.add(turn, execution.id, of: facts.family, at: now)
         }
         return response
@@ -114,7 +114,7 @@ public struct LocalAIService: AIService {
         let choices = try choices
         let selection = await models.selection(for: operation.id.modelTask, choices)
         return try routing.decide(
-            operation.id, question.content, (question as? any NagRelatedQuestion)?.nagID, choices,
+            operation.id, question.ownWords, (question as? any NagRelatedQuestion)?.nagID, choices,
             requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
     }
 
@@ -133,7 +133,7 @@ public struct LocalAIService: AIService {
     /// Returns the patterns of the person's misses of which this device has not notified them, and records that it has.
     /// The device looks for patterns after a sync, if the person and their family let it answer. The patterns are sent
     /// to nobody else, and are not in the history.
-    public func patternAlerts() async throws -> [InsightItem] {
+    public func takeNewPatternAlerts() async throws -> [InsightItem] {
         guard try facts.cache.hasPatternAlerts(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }

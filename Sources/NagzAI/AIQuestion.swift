@@ -5,7 +5,7 @@ public protocol AIQuestion: Sendable {
     associatedtype Facts: Sendable
 
     /// The person's own words; empty for a question about records alone.
-    var content: String { get }
+    var ownWords: String { get }
 
     /// Whether a device that may answer never sends the words to the server. If false, the person's choices and token
     /// limit decide.
@@ -17,7 +17,7 @@ public protocol AIQuestion: Sendable {
 }
 
 extension AIQuestion {
-    public var content: String { "" }
+    public var ownWords: String { "" }
     public var keepsWordsOnDevice: Bool { true }
 }
 
@@ -52,7 +52,7 @@ public struct ExcuseQuestion: NagRelatedQuestion, Hashable {
         self.nagID = nagID
     }
 
-    public var content: String { text }
+    public var ownWords: String { text }
 
     public static func facts(in _: Snapshot<NagFacts>) -> NoFacts { NoFacts() }
 

@@ -13,7 +13,7 @@ public struct CoachQuestion: AIQuestion, Hashable {
         self.text = text
     }
 
-    public var content: String { text }
+    public var ownWords: String { text }
 
     /// False, because a free question may be about anything: the person's choices and token limit decide whether it
     /// goes to the server.

@@ -12,7 +12,7 @@ import SQL
     public enum Durability: Sendable {
         /// The end of the process. A power cut may lose the transaction, but leaves the file consistent.
         case process
-        /// A power cut.
+        /// The end of the process, and a power cut.
         case powerCut
     }
 

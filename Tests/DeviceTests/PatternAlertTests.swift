@@ -34,15 +34,15 @@ struct PatternAlertTests {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 2)
             bench.keepsHistory = true
-            #expect(try await bench.local.patternAlerts().isEmpty, "two misses are none")
+            #expect(try await bench.local.takeNewPatternAlerts().isEmpty, "two misses are none")
             try Self.miss(3...3, bench, after: "2")
-            let alerts = try await bench.local.patternAlerts()
+            let alerts = try await bench.local.takeNewPatternAlerts()
             let insights = try await bench.local.patterns(userID: me, familyID: homeFamily).insights
             #expect(alerts.map(\.missCount) == [3] && alerts == insights)
             let asked = bench.executions.count
-            #expect(try await bench.local.patternAlerts().isEmpty, "told already")
+            #expect(try await bench.local.takeNewPatternAlerts().isEmpty, "told already")
             try Self.miss(4...4, bench, after: "3")
-            #expect(try await bench.local.patternAlerts().isEmpty, "the same weekday")
+            #expect(try await bench.local.takeNewPatternAlerts().isEmpty, "the same weekday")
             #expect(bench.executions.count == asked && bench.far.attempts == 0)
         }
     }
@@ -53,11 +53,11 @@ struct PatternAlertTests {
             let bench = try Self.bench(folder, misses: 3)
             try bench.cache.setPatternAlerts(false, of: homeFamily)
             #expect(try !bench.cache.hasPatternAlerts(of: homeFamily))
-            #expect(try await bench.local.patternAlerts().isEmpty)
+            #expect(try await bench.local.takeNewPatternAlerts().isEmpty)
             try bench.cache.setPatternAlerts(true, of: homeFamily)
-            #expect(try await bench.local.patternAlerts().count == 1)
+            #expect(try await bench.local.takeNewPatternAlerts().count == 1)
             try bench.cache.setPatternAlerts(true, of: homeFamily)
-            #expect(try await bench.local.patternAlerts().isEmpty, "on already: what was told stays told")
+            #expect(try await bench.local.takeNewPatternAlerts().isEmpty, "on already: what was told stays told")
         }
     }
 
@@ -68,7 +68,7 @@ struct PatternAlertTests {
         for facts in [facts(allowsMediation: false), facts(allowsOnDevice: false), off] {
             try await withFolder { folder in
                 let bench = try Self.bench(folder, misses: 3, facts)
-                #expect(try await bench.local.patternAlerts().isEmpty)
+                #expect(try await bench.local.takeNewPatternAlerts().isEmpty)
             }
         }
     }

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The parameters of a sync: the family, and the position to continue from.
+/// The parameters of a sync: the family, the position to continue from, and whether the response includes facts.
 public struct SyncQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var since: Timestamp?

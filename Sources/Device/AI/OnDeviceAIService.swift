@@ -58,7 +58,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         // If the server cannot be reached, the device may answer in its place from the cache.
         let mayReplaceServer = !isReachable && (serverReason == .stale || serverReason == .wholeFamily)
         // A person's words stay on a device that may answer, unless the operation allows them to go to the server.
-        let staysOnDevice = serverReason == nil && question.keepsWordsOnDevice && !question.content.isEmpty
+        let staysOnDevice = serverReason == nil && question.keepsWordsOnDevice && !question.ownWords.isEmpty
         let routed = try await local.route(
             operation, question, requiresOffline: staysOnDevice, isAvailable: serverReason == nil || mayReplaceServer)
         let decision = try routed.route.get()

@@ -31,7 +31,7 @@ public enum SyncMode: String, Sendable, CaseIterable {
 /// The result of one round of sync.
 public struct SyncSummary: Hashable, Sendable {
     public var pageCount = 0
-    /// The number of downloaded rows of all kinds.
+    /// The number of downloaded nags and events.
     public var rowCount = 0
     /// The latest 20 nags of the round, for display.
     public var nags: [SyncedNag] = []
@@ -183,6 +183,6 @@ extension FeedPosition {
 }
 
 extension SyncResponse {
-    /// The number of rows of all kinds.
+    /// The number of nags and events. A device does not store the connections.
     var rowCount: Int { nags.count + nagEvents.count + aiMediationEvents.count + gamificationEvents.count }
 }

@@ -35,7 +35,7 @@ extension DueTimeReader {
             return nil
         }
         guard let month = Self.months[words.word(first)], let day = SpokenNumber.day(words.word(first + 1)),
-            !Self.unitsOfAmounts.contains(words.word(first + 2))
+            !Self.nonTimeUnits.contains(words.word(first + 2))
         else { return nil }
         return datePhrase(day, month, words, first + 2)
     }

@@ -5,7 +5,7 @@ extension DueTimeReader {
         "at", "by", "until", "till", "before", "around", "about", "from", "@",
     ]
     /// The words that show that the number before them is an amount, not a time.
-    static let unitsOfAmounts: Set<String> = [
+    static let nonTimeUnits: Set<String> = [
         "%", "percent", "€", "$", "£", "euro", "euros", "dollar", "dollars", "pound", "pounds", "cent", "cents", "kg",
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
     ]
@@ -111,7 +111,7 @@ extension DueTimeReader {
         guard digits.first?.isASCII == true, digits.first?.isNumber == true else {
             return preposition == "at" && word.hasPrefix("+") ? (nil, length) : nil
         }
-        if !isMarked, Self.unitsOfAmounts.contains(words.word(1)) { return nil }
+        if !isMarked, Self.nonTimeUnits.contains(words.word(1)) { return nil }
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber || ":.h".contains($0) }) else {
             // "5-6pm"
             let isRange = digits.contains("-") || digits.contains("–")

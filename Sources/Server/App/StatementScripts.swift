@@ -62,7 +62,7 @@ package struct StatementScripts {
         let write = ledger.statement(act, in: Self.family, context)
         files = [
             ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),
-            ("w3.pgb", page(.second(since.seconds))),
+            ("w3.pgb", page(.sinceSecond(since.seconds))),
             ("w4.pgb", page(.beginning)),
             (
                 "pgoptions.txt",

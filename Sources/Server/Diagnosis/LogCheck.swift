@@ -67,7 +67,7 @@ public struct LogCheck: Sendable {
 
     /// The log as one snapshot of the database shows it. A server may append to the log meanwhile.
     struct Snapshot {
-        let heads: LogAcceptance.Heads
+        let heads: RestoredLogAcceptance.Heads
         /// The time of the newest checkpoint; nil before the first.
         let signedAt: Timestamp?
     }
@@ -80,13 +80,13 @@ public struct LogCheck: Sendable {
             let snapshot = try await Schema.inspect(databaseURL) { database in
                 try await database.transaction { transaction in
                     _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                    let heads = try await LogAcceptance.heads(transaction, remembered, keys)
+                    let heads = try await RestoredLogAcceptance.heads(transaction, remembered, keys)
                     let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
                     return LoopBound(value: Snapshot(heads: heads, signedAt: newest?.time))
                 }.value
             }
             return [check(snapshot)]
-        } catch let fault as LogAcceptance.Fault {
+        } catch let fault as RestoredLogAcceptance.Fault {
             return [.failed(name, message: fault.description, advice: "restore a backup")]
         } catch let fault as PostgresError {
             // A database that does not answer, or lacks its schema, is the failure of another check.

@@ -46,7 +46,7 @@ final class RealtimeHub: BackgroundJob {
     private var isNotifyScheduled = false
     private var isReading = false
     private var isReadingConnections = false
-    private var sweeps = 0
+    private var sweepsSinceConnectionSweep = 0
     private var isListenerStarted = false
     private var isStopped = false
     private var lastFailure: String?
@@ -219,8 +219,8 @@ final class RealtimeHub: BackgroundJob {
             }
         }
         readUnread()
-        sweeps = (sweeps + 1) % Self.sweepsPerConnectionSweep
-        if sweeps == 0 { try await sweepConnections() }
+        sweepsSinceConnectionSweep = (sweepsSinceConnectionSweep + 1) % Self.sweepsPerConnectionSweep
+        if sweepsSinceConnectionSweep == 0 { try await sweepConnections() }
     }
 
     /// Looks for connections that have changed in the last 30 seconds, among those of people with sockets, and marks

@@ -15,7 +15,7 @@ enum AuditAccept {
         }
         do {
             let file = try AuditKeyFile.checkpointFile(arguments.givenOptions)
-            let acceptance = LogAcceptance(
+            let acceptance = RestoredLogAcceptance(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), file: file)
             let heads = try await acceptance.heads()
             show(heads)
@@ -38,14 +38,14 @@ enum AuditAccept {
             }
             _ = try await acceptance.accept(root: root)
             print("accepted and recorded in the audit log; the replaced checkpoint is in “\(file.path).replaced”")
-        } catch let fault as LogAcceptance.Fault {
+        } catch let fault as RestoredLogAcceptance.Fault {
             throw Stop(.configuration, fault.description)
         } catch let fault as CheckpointFile.Fault {
             throw Stop(.configuration, fault.description)
         }
     }
 
-    private static func show(_ heads: LogAcceptance.Heads) {
+    private static func show(_ heads: RestoredLogAcceptance.Heads) {
         let remembered = heads.remembered.map {
             "\($0.size) entries, root \(Base64.encode($0.root)), signed \($0.time.rfc3339)"
         }

@@ -25,7 +25,7 @@ enum DeviceSync {
             guard isWatching else {
                 let summary = try await service.run(family) { showProgress($0, context) }
                 try await context.downloadProviders(client, cache, family)
-                return try report(summary, try await patternAlerts(localService), cache, context)
+                return try report(summary, try await takeNewPatternAlerts(localService), cache, context)
             }
             // If the server cannot be reached, the providers of the last download are used.
             do {
@@ -41,7 +41,7 @@ enum DeviceSync {
             ) { result in
                 switch result {
                 case .success(let summary):
-                    showRound(summary, (try? await patternAlerts(localService)) ?? [], context)
+                    showRound(summary, (try? await takeNewPatternAlerts(localService)) ?? [], context)
                 case .failure(let error):
                     context.say("\(MachineClock.currentTime().displayTime)  \(Stop.message(for: error)); trying again")
                 }
@@ -76,8 +76,8 @@ enum DeviceSync {
         + " previous sync is marked: nagz device history --local shows it"
 
     /// Returns sentences about the patterns of which the person was not notified yet.
-    private static func patternAlerts(_ localService: LocalAIService) async throws -> [String] {
-        try await localService.patternAlerts().map {
+    private static func takeNewPatternAlerts(_ localService: LocalAIService) async throws -> [String] {
+        try await localService.takeNewPatternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
         }
     }

@@ -137,11 +137,11 @@ struct RestartTests {
             try await Forger(server: server).disableTriggers()
             for statement in Self.attacks[1].statements { try await server.sql(SQL(unsafeSQL: statement)) }
             let keys = try #require(TestServer.auditKeyring)
-            let acceptance = LogAcceptance(
+            let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let heads = try await acceptance.heads()
             #expect(heads.remembered?.size == 12 && heads.size == 6 && !heads.isContinuation)
-            await #expect(throws: LogAcceptance.Fault.self) {
+            await #expect(throws: RestoredLogAcceptance.Fault.self) {
                 _ = try await acceptance.accept(root: MerkleHash.empty, clock: server.clock)
             }
             #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
@@ -164,14 +164,14 @@ struct RestartTests {
             let server = scene.server
             try await Forger(server: server).disableTriggers()
             try await server.sql("DELETE FROM audit_leaf WHERE position >= 6")
-            let acceptance = LogAcceptance(
+            let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeyring),
                 file: file)
             let root = try await acceptance.heads().root
             await #expect {
                 _ = try await acceptance.accept(root: root, clock: server.clock)
             } throws: { error in
-                guard case .checkpointAhead(12, of: 6)? = error as? LogAcceptance.Fault else { return false }
+                guard case .checkpointAhead(12, of: 6)? = error as? RestoredLogAcceptance.Fault else { return false }
                 return true
             }
             #expect(try file.read()?.checkpoint.size == 12)
@@ -185,7 +185,7 @@ struct RestartTests {
             try await Forger(server: server).disableTriggers()
             for statement in Self.attacks[0].statements { try await server.sql(SQL(unsafeSQL: statement)) }
             let keys = try #require(TestServer.auditKeyring)
-            let acceptance = LogAcceptance(
+            let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let states = try await server.stateOfRestarted(file, scene.family.guardian) {
                 let heads = try await acceptance.heads()

@@ -111,7 +111,7 @@ struct DiagnosisTests {
                 #expect(lost.status == .failed && lost.text.contains("6 of 12 entries are lost"), "\(lost)")
                 let root = try #require(lost.advice?.firstMatch(of: /accept --root ([A-Za-z0-9+\/=]+)/)?.output.1)
                 // What it advises, it is content with.
-                let acceptance = LogAcceptance(
+                let acceptance = RestoredLogAcceptance(
                     databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
                 _ = try await acceptance.accept(root: #require(Base64.decode(String(root))), clock: server.clock)
                 #expect(await check.runAfterRestore().map(\.status) == [.ok, .ok])

@@ -40,7 +40,7 @@ struct FeedPlanTests {
                 family: family.id, epoch: 1, position: now - .days(45), visibility: FeedVisibility(rawValue: 6),
                 issuedAt: now)
             let check = Access().sessionCheck(caller)
-            let starts: [FeedStart] = [.beginning, .second((now - .days(45)).seconds), .after(epoch)]
+            let starts: [FeedStart] = [.beginning, .sinceSecond((now - .days(45)).seconds), .after(epoch)]
             // A `since` that was handed to the session.
             try await server.sql(
                 SyncStatements.insertGrant(

@@ -120,8 +120,8 @@ struct StandbyReadTests {
         }
         #expect(FeedStart.beginning.mayBeLong(at: now))
         #expect(cursor(now - .hours(2)).mayBeLong(at: now) && !cursor(now - .minutes(59)).mayBeLong(at: now))
-        #expect(FeedStart.second((now - .hours(2)).seconds).mayBeLong(at: now))
-        #expect(!FeedStart.second(now.seconds).mayBeLong(at: now))
+        #expect(FeedStart.sinceSecond((now - .hours(2)).seconds).mayBeLong(at: now))
+        #expect(!FeedStart.sinceSecond(now.seconds).mayBeLong(at: now))
     }
 
     @Test(

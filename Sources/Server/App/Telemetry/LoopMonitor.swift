@@ -28,7 +28,7 @@ final class LoopMonitor {
     private let gauges: LoopGauges
     /// The server's figures, of which this loop takes samples; nil on every loop but one.
     private let telemetry: Telemetry?
-    private var nextSample = MonotonicTime.now()
+    private var nextTelemetrySample = MonotonicTime.now()
 
     init(_ services: Services, _ gauges: LoopGauges, sampling telemetry: Telemetry?) {
         self.services = services
@@ -57,9 +57,9 @@ final class LoopMonitor {
         gauges.lostRaces.set(tally.lostRaces)
         gauges.lockedRows.set(tally.lockedRows)
         let now = MonotonicTime.now()
-        guard let telemetry, now >= nextSample else { return }
+        guard let telemetry, now >= nextTelemetrySample else { return }
         telemetry.recordSample()
         ZoneDatabase.system.refresh()
-        nextSample = now + Telemetry.History.period
+        nextTelemetrySample = now + Telemetry.History.period
     }
 }

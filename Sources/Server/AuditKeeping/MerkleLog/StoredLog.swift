@@ -22,7 +22,7 @@ struct StoredLog {
     /// - Throws: `LogAcceptance.Fault.hashMissing` where the tables lack a hash.
     func growth() async throws -> TreeGrowth {
         let size: Int64 = try await queries.query(LogStatements.size).onlyRow()["size"]
-        guard let growth = try await growth(at: size) else { throw LogAcceptance.Fault.hashMissing }
+        guard let growth = try await growth(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }
         return growth
     }
 

@@ -69,7 +69,7 @@ package final class Mediator {
         if firstConsultation.denial == nil, options.asksForModel(in: firstConsultation.requester.settings.mode) {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let people = [caller.userID, firstConsultation.snapshot.facts.nag.recipientID]
-            reply = try await ask(
+            reply = try await askModel(
                 operation, question, Question.facts(in: firstConsultation.snapshot), attempt(firstConsultation),
                 withoutNamesOf: people)
             reusableConsultation = nil
@@ -142,7 +142,7 @@ package final class Mediator {
             let (member, settings) = try await self.requireMember(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
                 let (facts, attempt) = try await consult(member, settings, services.database)
-                asked = try await ask(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
+                asked = try await askModel(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
                     .map { (attempt, $0) }
             }
         }
@@ -213,12 +213,12 @@ package final class Mediator {
     ) -> ExecutionAttempt {
         let askedQuestion = NagzAI.Question(
             id: options.questionID ?? QuestionID(high: 0, low: 0), operation: .operation(operation),
-            content: question.content,
+            content: question.ownWords,
             privacyLevel: options.privacyLevel ?? requester.settings.privacyLevel, intent: options.intent,
             askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: askedQuestion, options: options,
-            ledger: family, requester: requester, subject: subject, nag: nag, words: questionWords(question.content),
+            ledger: family, requester: requester, subject: subject, nag: nag, words: questionWords(question.ownWords),
             startedAt: started)
     }
 
@@ -228,7 +228,7 @@ package final class Mediator {
     /// Asks a model to word the answer, if the question asks for a model and may be sent to one. Nothing is recorded
     /// here, because the act checks every refusal again.
     /// - Parameter people: the people whose families' names the model's text must not contain.
-    private func ask<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+    private func askModel<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, withoutNamesOf people: [UserID]
     ) async throws -> ModelReply? {

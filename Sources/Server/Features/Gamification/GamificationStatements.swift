@@ -150,7 +150,7 @@ struct PointIncrements {
     var events = 0
     var completions = 0
 
-    /// Adds the points of incentives that are given now.
+    /// Adds the points of incentives that are given now, and counts an event for each.
     mutating func add(_ incentives: [Incentive]) {
         points += incentives.reduce(0) { $0 + $1.terms.points }
         events += incentives.count

@@ -4,12 +4,12 @@ import Domain
 import Postgres
 import SQL
 
-/// Cancels open nags of connections before an act in another ledger: a departure of a child or a guardian from a
-/// family, or a block.
+/// Cancels open nags of connections before another act: the departure of a child or a guardian from a family, a block,
+/// or a change of a connection that would cancel more nags than one act can.
 ///
-/// A trigger refuses that act while such nags are open, and locks the rows that a new nag depends on. So no nag stays
-/// open, whatever happens concurrently. If the process dies between the acts, some nags are cancelled and nothing else
-/// has happened.
+/// A trigger refuses a departure or a block while such nags are open, and locks the rows that a new nag depends on. So
+/// no nag stays open, whatever happens concurrently. If the process dies between the acts, some nags are cancelled and
+/// nothing else has happened.
 struct ConnectionNagCancellation {
     private static let maxAttempts = 4
 

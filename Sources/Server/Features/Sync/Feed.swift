@@ -111,7 +111,7 @@ struct FeedRequest {
         } else {
             isLegacy = true
             hasUnusableCursor = false
-            start = query.since.map { .second($0.seconds) } ?? .beginning
+            start = query.since.map { .sinceSecond($0.seconds) } ?? .beginning
         }
     }
 }

@@ -252,7 +252,7 @@ enum FeedStart {
     case beginning
     /// A `since` of the legacy contract: valid if its whole second was given to this session for this family while the
     /// session could see what it sees now.
-    case second(Int64)
+    case sinceSecond(Int64)
     /// A cursor's position: everything after it. Valid if the clock has reached it in that epoch, if nothing has become
     /// visible since, and if no nag can have left the feed since.
     case after(Cursor)
@@ -265,7 +265,7 @@ enum FeedStart {
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning, .valid: "true"
-        case .second(let second): "granted @> ARRAY[\(GrantedPosition.storedNumber(second: second))]"
+        case .sinceSecond(let second): "granted @> ARRAY[\(GrantedPosition.storedNumber(second: second))]"
         case .after(let cursor):
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.position) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
@@ -279,7 +279,7 @@ enum FeedStart {
     var stamp: Timestamp? {
         switch self {
         case .beginning: nil
-        case .second(let second): Timestamp(seconds: second)
+        case .sinceSecond(let second): Timestamp(seconds: second)
         case .after(let cursor): Timestamp(microseconds: cursor.position.microseconds + 1)
         case .valid(let stamp): stamp
         }

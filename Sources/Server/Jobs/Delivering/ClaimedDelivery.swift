@@ -7,7 +7,7 @@ import TimeZones
 struct ClaimedDelivery: Sendable {
     let id: DeliveryID
     let familyID: FamilyID
-    /// The nag; nil for a delivery about a connection or a family, and for a digest.
+    /// The nag; nil for a delivery about a connection, a family or an account, and for a digest.
     let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel

@@ -7,7 +7,7 @@ import Reactor
 /// An operator's decision to continue the audit log in the database although it does not extend the last checkpoint
 /// that an instance remembers, after a backup was restored. The remembered checkpoint is kept in the entry
 /// `log.accepted`, and in a file beside the checkpoint file.
-public struct LogAcceptance: Sendable {
+public struct RestoredLogAcceptance: Sendable {
     /// The head of the log that an instance remembers, and the head of the database's log.
     public struct Heads: Sendable {
         /// The remembered checkpoint; nil where none is remembered.
