@@ -20,8 +20,10 @@ public enum Router {
             return pending.routeLocally(.privacyLocal)
         }
         if policy.effectiveAction == .forceLocal {
-            // A question without a person's words is about the server's own records, so the server may answer it.
-            let route: RoutingDecision.Route = state.isServer && question.content.isEmpty ? .cloud : .local
+            // A question without a person's words is about the server's own records, so the server may answer it, unless
+            // the person's mode lets only the device answer.
+            let isServersOwn = state.isServer && question.content.isEmpty && !state.mode.staysOnDevice
+            let route: RoutingDecision.Route = isServersOwn ? .cloud : .local
             return pending.routeLocally(.policyForceLocal, route: route)
         }
         if policy.effectiveAction == .forceCloud { return pending.routeToCloud(.policyForceCloud) }

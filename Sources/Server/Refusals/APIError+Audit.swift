@@ -42,7 +42,7 @@ extension APIError {
     static let webPushIsNotConfigured = APIError(
         .conflict, "This server sends no messages to browsers.", reason: ErrorReason.webPushNotConfigured)
     static let webPushEndpointIsInvalid = APIError(
-        InvalidInput("must be the https address that the browser subscribed at", field: "endpoint"))
+        InvalidInput("must be the https address that the browser subscribed at", field: "subscription.endpoint"))
     static let webPushKeysAreInvalid = APIError(
-        InvalidInput("must be those of a browser's subscription", field: "keys"))
+        InvalidInput("must be those of a browser's subscription", field: "subscription.keys"))
 }

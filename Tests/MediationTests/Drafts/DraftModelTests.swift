@@ -55,6 +55,23 @@ struct DraftModelTests {
         }
     }
 
+    @Test("words about a new due time are read by the rules, and go to no model")
+    func dueChanges() async throws {
+        try await ModelScene.run(Self.word()) { scene in
+            let (server, home) = (scene.ai.server, scene.ai.home)
+            let nag = try await server.nag(from: home.guardian, to: home.child)
+            for mode in ["auto", "byo_only"] {
+                try await scene.ai.prefer(#"{"ai_mode": "\#(mode)"}"#, home.guardian)
+                let draft = try await server.call(
+                    API.createDraft,
+                    DraftCreate(familyID: home.id, kind: .dueChange, nagID: nag.id, text: "tomorrow at 5 pm"),
+                    as: home.guardian)
+                #expect(draft.model == nil && draft.body.dueAt != nil, "\(mode)")
+            }
+            #expect(try await scene.questions().isEmpty)
+        }
+    }
+
     @Test("the history has the reading of words under the draft's trace, without the words")
     func history() async throws {
         try await ModelScene.run(Self.word()) { scene in

@@ -162,6 +162,32 @@ struct ImportStepTests {
         }
     }
 
+    @Test("an approval of new and changed items together names the side effects of both")
+    func mixedKinds() async throws {
+        try await TestServer.run { server in
+            let scene = try await ImportScene(server)
+            let first = try await scene.imported(1).open()
+            try await scene.execute(first, try await scene.confirmed(first))
+            let batch = ImportID(high: 0x0d, low: 2)
+            try await scene.send([scene.item(1, after: 5), scene.item(2)], as: batch)
+            let chosen = try await scene.read(batch).open()
+            let effects = [DraftKind.suggestedNag, .dueChange].map(\.sideEffects)
+            #expect(chosen.drafts.count == 2 && Set(effects[0]) != Set(effects[1]))
+            for incomplete in effects {
+                try await server.expectOnly {
+                    try await server.expect(.refusal(.validationFailed, "acknowledged_side_effects")) {
+                        try await scene.approve(chosen, incomplete, of: batch)
+                    }
+                }
+            }
+            let all = Array(Set(effects.joined()))
+            try await scene.approve(chosen, all, of: batch)
+            #expect(try await server.expectOnly { try await scene.approve(chosen, all, of: batch) }.states.count == 2)
+            let key = try await scene.confirm(chosen, of: batch)
+            #expect(try await scene.execute(chosen, key, of: batch).states == [.executed, .executed])
+        }
+    }
+
     @Test("if one draft may not be executed, none is, and the refusal alone is recorded")
     func allOrNone() async throws {
         try await TestServer.run { server in

@@ -23,6 +23,19 @@ struct AccountPurgeTests {
                 PreferenceUpdate(preferences: ["tone": "firm"]),
                 as: person)
         }
+        // Answers of the AI to both, and to a guardian, and a push-back, which is also others' history.
+        for (person, kind) in [
+            (family.participant, "coaching"), (family.child, "ask_coach"), (family.guardian, "coaching"),
+            (family.participant, "push_back"),
+        ] {
+            try await server.sql(
+                """
+                INSERT INTO ai_mediation_events
+                    (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
+                SELECT \(family.id), gen_random_uuid(), \(nag), \(kind), 'neutral', 'words', \(person.id), now(), seq, ts
+                FROM family_clock WHERE family_id = \(family.id)
+                """)
+        }
         // The participant was an owner of the policy, by whatever way.
         let policy = try await server.policyID(family.id)
         try await server.approve(policy, "Mine", as: family.guardian)
@@ -76,6 +89,11 @@ struct AccountPurgeTests {
             }
             let excuses = try await server.rows("SELECT text, summary <> '' AS has_summary FROM excuses")
             #expect(excuses == [["text": .null, "has_summary": true]])
+            let answers = try await server.rows(
+                "SELECT actor_id, prompt_type FROM ai_mediation_events ORDER BY prompt_type")
+            #expect(answers.map { $0["prompt_type"] } == ["coaching", "push_back"])
+            let askers = [family.guardian.id, family.participant.id].map { JSONValue.string($0.description) }
+            #expect(answers.map { $0["actor_id"] } == askers)
             let comments = try await server.rows("SELECT comment FROM policy_approvals ORDER BY comment")
             #expect(comments == [["comment": "Mine"], ["comment": .null]])
             #expect(try await server.rows("SELECT user_id FROM memberships WHERE user_id = ANY(\(users))").count == 2)

@@ -12,4 +12,16 @@ extension AIStatements {
                 ORDER BY sync_ts LIMIT \(count))
             """
         })
+
+    /// Deletes at most `limit` answers to a person's own questions in the families that they are or were in. Push-backs
+    /// and sent digests stay: they are also others' history, and the policy's limits count push-backs.
+    static func deleteAnswers(to user: UserID, limit: Int) -> SQL {
+        """
+        DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (
+            SELECT family_id, sync_ts, id FROM ai_mediation_events
+            WHERE actor_id = \(user) AND family_id IN (\(MembershipStatements.families(of: user)))
+                AND prompt_type NOT IN ('push_back', 'push_back_refused', 'digest_sent')
+            LIMIT \(limit))
+        """
+    }
 }

@@ -16,7 +16,7 @@ struct AccountPurge {
     static let allowedDays = 1...30
     /// The default number of days, which leaves two for an outage of the server.
     static let standardDays = 28
-    /// The maximum number of excuses or inputs that one statement changes, and of accounts in one read.
+    /// The maximum number of excuses, inputs or answers that one statement changes, and of accounts in one read.
     static let batchSize = 500
 
     /// An account to purge.
@@ -58,6 +58,9 @@ struct AccountPurge {
         }
         while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batchSize))
             .affectedRows
+            == Self.batchSize
+        {}
+        while try await database.query(AIStatements.deleteAnswers(to: user, limit: Self.batchSize)).affectedRows
             == Self.batchSize
         {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in

@@ -59,13 +59,19 @@ extension Drafts {
 
     // MARK: Steps
 
-    /// Approves drafts of an import, for somebody who may do what the drafts do, and who acknowledges the side effects
-    /// of each.
+    /// Approves drafts of an import, for somebody who may do what the drafts do, and who acknowledges all of their side
+    /// effects together: new items have others than changed ones.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
-        try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
+        let acknowledged = Set(call.body.acknowledged)
+        return try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
             drafts.response(at: caller.now)
+        } check: { drafts in
+            guard acknowledged == Set(drafts.flatMap(\.response.kind.sideEffects)) else {
+                throw APIError.sideEffectsDiffer
+            }
         } decide: { draft, member, queries in
-            try await decideApproval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
+            try await decideApproval(
+                of: draft, acknowledging: draft.response.kind.sideEffects, by: member, caller, queries)
         }
     }
 
@@ -98,7 +104,7 @@ extension Drafts {
     ///   shortcut; 409 if the step is not the next one of a draft. Nothing is changed then.
     private func takeAll<Answer: WireContent>(
         _ step: DraftStep, _ caller: Caller, _ importID: ImportID, _ selection: ImportSelection,
-        answer: (ImportedDrafts) -> Answer,
+        answer: (ImportedDrafts) -> Answer, check: ([StoredDraft]) throws -> Void = { _ in },
         decide: (StoredDraft, Member, any Queries) async throws -> Decision<DraftResponse>
     ) async throws -> Answer {
         let member = try await services.access.member(caller, orThrow: .noSuchImport, services.database)
@@ -107,9 +113,11 @@ extension Drafts {
             var member = try await services.access.member(caller, of: family, queries)
             var drafts = try await drafts(of: importID, for: member, queries)
             if selection.source.mayOnlyCreate { return Self.voiceDenial(of: member) }
-            let dueDrafts = try drafts.versions(in: selection).filter { draft, version in
+            let selected = try drafts.versions(in: selection)
+            let dueDrafts = try selected.filter { draft, version in
                 try !Self.isDone(step, draft.response.progress, version, at: caller.now)
             }.map(\.draft)
+            if !dueDrafts.isEmpty { try check(selected.map(\.draft)) }
             for (index, draft) in dueDrafts.enumerated() {
                 // The member is read again after each act, because the basis of the next act includes the previous one.
                 if index > 0 { member = try await services.access.member(caller, of: family, queries) }

@@ -88,7 +88,8 @@ extension Drafts {
         }
         var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decidedRoute)
         reading.author.asked = reply?.askedModel
-        guard let model = permit.model else {
+        // Models read the words of nags only.
+        guard order.kind == .suggestedNag, let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
             reading.author.fallback = permit.fallback
             return .success(reading)

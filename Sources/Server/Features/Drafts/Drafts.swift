@@ -90,7 +90,9 @@ final class Drafts {
             }
         }
         // The author's mode alone can cause a model to read the words.
-        guard order.options.asksForModel || order.text != nil && order.body == nil else { return try await write(nil) }
+        guard order.kind == .suggestedNag, order.options.asksForModel || order.text != nil && order.body == nil else {
+            return try await write(nil)
+        }
         if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let asked = try await ask(order, caller, since: started)
         guard let asked, asked.reply.askedModel != nil else { return try await write(asked) }

@@ -51,32 +51,37 @@ struct ImportScene: Sendable {
     @discardableResult
     func approve(
         _ selection: ImportSelection, _ effects: [DraftSideEffect] = DraftKind.suggestedNag.sideEffects,
-        by person: TestPerson? = nil
+        of batch: ImportID = batch, by person: TestPerson? = nil
     ) async throws -> ImportResponse {
         try await server.call(
-            API.approveImport, ImportPath(importID: Self.batch), ImportApproval(selection, acknowledged: effects),
+            API.approveImport, ImportPath(importID: batch), ImportApproval(selection, acknowledged: effects),
             as: person ?? home.guardian)
     }
 
-    func confirm(_ selection: ImportSelection, by person: TestPerson? = nil) async throws -> DraftConfirmation {
+    func confirm(
+        _ selection: ImportSelection, of batch: ImportID = batch, by person: TestPerson? = nil
+    ) async throws -> DraftConfirmation {
         try await server.call(
-            API.confirmImport, ImportPath(importID: Self.batch), selection, as: person ?? home.guardian)
+            API.confirmImport, ImportPath(importID: batch), selection, as: person ?? home.guardian)
     }
 
     @discardableResult
     func execute(
-        _ selection: ImportSelection, _ key: DraftConfirmation?, by person: TestPerson? = nil,
+        _ selection: ImportSelection, _ key: DraftConfirmation?, of batch: ImportID = batch,
+        by person: TestPerson? = nil,
         headers: [String: String] = [:]
     ) async throws -> ImportResponse {
         try await server.call(
-            API.executeImport, ImportPath(importID: Self.batch),
+            API.executeImport, ImportPath(importID: batch),
             ImportExecution(selection, confirmation: key?.confirmation), as: person ?? home.guardian, headers: headers)
     }
 
     /// Approves and confirms drafts as one person, and returns the confirmation that their execution needs.
-    func confirmed(_ selection: ImportSelection, by person: TestPerson? = nil) async throws -> DraftConfirmation {
-        try await approve(selection, by: person)
-        return try await confirm(selection, by: person)
+    func confirmed(
+        _ selection: ImportSelection, of batch: ImportID = batch, by person: TestPerson? = nil
+    ) async throws -> DraftConfirmation {
+        try await approve(selection, of: batch, by: person)
+        return try await confirm(selection, of: batch, by: person)
     }
 
     func draftCount() async throws -> Int { try await server.rows("SELECT id FROM drafts").count }
