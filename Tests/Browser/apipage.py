@@ -41,6 +41,47 @@ SEARCHES = {
     "too many attempts": "guide/authentication", "invite grandparent": "inviteConnection", "push notification android": "registerDevice",
     "sign in": "logIn", "log-in": "logIn", "sign out": "logOut", "log out everywhere": "endOtherSessions", "forgot password": "requestPasswordReset",
     "reset password": "resetPassword", "child pin": "changePIN", "change email": "requestEmailChange", "kick member": "removeMember",
+    "reschedule": "updateNag", "change due date": "updateNag", "assign task": "createNag", "filter by category": "listNags",
+    "comment": "updateNagStatus", "binary_with_note": "createNag", "note": "updateNagStatus", "status note": "updateNagStatus",
+    "current user": "getMe", "delivery status": "listDeliveries", "my family id": "listFamilies", "reminder": "createNag",
+    "mark task done": "updateNagStatus", "webhook signature": "guide/webhooks", "delete user": "deleteAccount",
+    "reward": "createIncentiveRule", "logout everywhere": "endOtherSessions", "recurring": "createNag",
+    "refresh access token": "refreshSession", "register": "signUp", "create account": "signUp", "create user": "signUp",
+    "change password": "changePassword", "who am i": "getMe", "update profile": "updateMe", "change name": "updateMe",
+    "unregister device": "deleteDevice", "streak": "getGamificationSummary", "due date": "createNag", "overdue": "listNags",
+    "filter by status": "listNags", "get nag by id": "getNag", "next page": "guide/pagination", "429": "guide/rate-limits-and-quotas",
+    "if-match": "guide/concurrency", "bearer token": "guide/authentication", "getting started": "guide/quickstart",
+    "hmac": "guide/webhooks", "real time updates": "guide/realtime", "subscribe to events": "guide/realtime",
+    "web push": "guide/push-messages-to-browsers", "vapid": "guide/push-messages-to-browsers", "approve reward": "approveIncentiveEvent",
+    "attach file": "createAttachment", "download picture": "getAttachment", "regenerate code": "renewFamilyCode",
+    "promote to guardian": "addMember", "parental consent": "grantConsent", "terms": "getTermsOfService", "server version": "getVersion",
+    "unblock user": "updateBlock", "active sessions": "listSessions", "revoke session": "endSession", "verify phone": "confirmPhone",
+    "sms code": "requestPhone", "verify email": "confirmEmailChange", "list models": "listModelProviders", "completed nags": "listNags",
+    "statistics": "getFamilyMetrics", "resend notification": "resendDelivery", "set pin": "setChildCredentials", "username": "childLogIn",
+    "set username": "setChildCredentials", "chores": "createNag", "homework": "createNag", "daily": "createNag", "ack_only": "createNag",
+    "due_at": "createNag", "recipient_id": "createNag", "VALIDATION_ERROR": "guide/errors", "RATE_LIMITED": "guide/errors",
+    "playful": "updatePreferences", "retry-after": "guide/rate-limits-and-quotas", "cursor": "guide/pagination", "api key": "setAIKey",
+    "child_code": "childLogIn", "invite_code": "joinFamily", "streak_30": "listBadges", "guardian_confirmed": "createIncentiveRule",
+    "once_per_phase": "updatePreferences", "conflict": "guide/errors", "get current user": "getMe", "user profile": "getMe",
+    "invite by email": "inviteConnection", "email": "requestEmailChange", "add member": "createMember", "invite member": "joinFamily",
+    "get notifications": "listDeliveries", "notification settings": "updatePreferences", "push notifications": "registerDevice",
+    "fcm token": "registerDevice", "service worker": "guide/push-messages-to-browsers", "create task": "createNag",
+    "delete task": "withdrawNag", "update task": "updateNag", "task history": "listNags", "finish task": "updateNagStatus",
+    "add comment": "updateNagStatus", "filter": "listNags", "search nags": "listNags", "deadline": "updateNag",
+    "repeat weekly": "createNag", "image upload": "createAttachment", "confirm email": "confirmEmailChange", "remove phone": "deletePhone",
+    "total points": "getGamificationSummary", "ranking": "getLeaderboard", "achievements": "listBadges",
+    "give bonus": "createIncentiveRule", "monthly report": "getFamilyMetrics", "websocket ticket": "createSocketTicket",
+    "live updates": "guide/realtime", "error code": "guide/errors", "http status": "guide/errors",
+    "throttling": "guide/rate-limits-and-quotas", "quota": "guide/rate-limits-and-quotas", "optimistic locking": "guide/concurrency",
+    "base url": "guide/quickstart", "api version": "getVersion", "breaking changes": "guide/versioning-and-deprecation",
+    "ping": "checkLiveness", "readiness probe": "checkReadiness", "family members": "listMembers", "role": "addMember",
+    "accept invite": "acceptConnection", "decline invite": "declineConnection", "disconnect": "revokeConnection",
+    "caregiver": "updateConnectionType", "babysitter": "updateConnectionType", "export csv": "exportAuditEvents",
+    "display_name": "updateMe", "suspend user": "suspendRelationship", "report user": "createAbuseReport", "consent status": "listConsents",
+    "withdraw consent": "updateConsent", "expired token": "refreshSession", "device_secret": "logIn",
+    "streak_reached": "createIncentiveRule", "cancelled_relationship_change": "listNags", "missed": "listNags",
+    "idempotency-key": "guide/idempotency", "x-request-id": "guide/requests-and-responses", "pagination limit offset": "guide/pagination",
+    "load more": "guide/pagination", "delta": "guide/sync", "list children": "listMembers",
 }
 # What there is not.
 MISSES = ["two factor", "passkey", "graphql", "billing"]
@@ -281,11 +322,31 @@ def guide(walk):
 
 
 @step
+def links(walk):
+    """A link leads to its operation or section with and without a slash; one that leads nowhere opens the page's beginning."""
+    b = walk.browser
+    for link, title in (("updateNagStatus", "Update the status of a nag to completed"), ("/updateNagStatus", "Update the status of a nag to completed"),
+                        ("guide/webhooks", "Webhooks"), ("receiveNotification", "Receive a notification for a person"), ("nothing", "Nagz")):
+        b.open("about:blank")
+        b.open(f"{walk.base}/docs#{link}")
+        b.wait(f"document.querySelector('main h1')?.textContent === {json.dumps(title)}", link)
+        assert b.js("document.querySelectorAll('.index [aria-current]').length") == (link != "nothing"), link
+    # Also on the page itself, where an operation is open.
+    b.js("location.hash = '#createNag'")
+    b.wait("document.querySelector('main h1').textContent === 'Create a nag' && location.hash === '#/createNag'", "the operation")
+
+
+@step
 def searches(walk):
     """Each of these searches finds its operation, webhook or section of the guide first; others say that there is nothing."""
     b = walk.browser
     b.open(walk.base + "/docs")
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
+
+    # Other words are given to what there is.
+    unknown = b.js("""import('/docs/search.js').then(({aliases}) => Object.keys(aliases)
+        .filter((key) => !['#/' + key, '#/guide/' + key].some((hash) => document.querySelector(`.index a[href="${hash}"]`))))""")
+    assert not unknown, unknown
 
     def search(words):
         b.js(f"(() => {{ const q = document.getElementById('q'); q.value = {json.dumps(words)}; q.dispatchEvent(new Event('input')) }})()")
@@ -294,7 +355,10 @@ def searches(walk):
         search(words)
         first = b.js("document.querySelector('.index a')?.hash")
         assert first == "#/" + target, f"“{words}” finds {first} before {target}"
-    assert len(SEARCHES) > 100
+    assert len(SEARCHES) > 200
+    # What only mentions the words is below what is about them.
+    search("note")
+    assert b.js("[...document.querySelectorAll('.index h2')].map((one) => one.textContent)") == ["Found", "In fields and descriptions"]
     for words in MISSES:
         search(words)
         assert not b.js("document.querySelector('.index a')") and b.js("document.querySelector('.index').textContent").startswith("Nothing found"), words

@@ -3,7 +3,7 @@ import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
 import {elements, inline as line, sections, textOf} from "/docs/guide.js";
 import {content, isSignedIn, requestForm, tokenForm} from "/docs/requests.js";
-import {field, fieldNames, fields, prose, resolved, setDocument} from "/docs/schemas.js";
+import {field, fieldNames, fields, prose, resolved, setDocument, vocabulary} from "/docs/schemas.js";
 import {entry, find} from "/docs/search.js";
 
 const app = document.getElementById("app");
@@ -35,15 +35,20 @@ function openIndex(isOpen) {
 const selected = () => operations.find(({id}) => location.hash === `#/${id}`);
 const selectedSection = () => guide.find((section) => location.hash === `#/guide/${section.anchor}`);
 
+/** An operation as the search knows it. What many have in common, such as headers and errors, tells nothing. */
+function operationEntry({id, path, method, group, operation}) {
+    const parameters = (operation.parameters ?? []).filter((parameter) => !parameter.$ref);
+    const body = content(operation)[1]?.schema;
+    const media = Object.entries(operation.responses).filter(([status]) => status < "300").flatMap(([, response]) => Object.values(resolved(response).content ?? {}));
+    return entry("operation", id, {
+        title: operation.summary, id, path: `${method} ${path}`, group, text: operation.description, fields: [...parameters.map(({name}) => name), ...fieldNames(body)],
+        below: vocabulary([...parameters.map(({schema}) => schema), body]), response: vocabulary(media.map(({schema}) => schema)),
+    });
+}
+
 /** Prepares the search. */
 function gatherEntries() {
-    entries = [
-        ...guide.map((section) => entry("guide", section.anchor, {title: section.title, text: textOf(section.lines)})),
-        ...operations.map(({id, path, method, group, operation}) => entry("operation", id, {
-            title: operation.summary, id, path: `${method} ${path}`, group, text: operation.description,
-            fields: [...(operation.parameters ?? []).filter((parameter) => !parameter.$ref).map(({name}) => name), ...fieldNames(content(operation)[1]?.schema)],
-        })),
-    ];
+    entries = [...guide.map((section) => entry("guide", section.anchor, {title: section.title, text: textOf(section.lines)})), ...operations.map(operationEntry)];
 }
 
 const sectionLink = (section) => h("a", {href: `#/guide/${section.anchor}`, "aria-current": selectedSection() === section && "page"}, section.title);
@@ -53,8 +58,11 @@ const operationLink = ({id, method, operation}) => h("a", {href: `#/${id}`, titl
 /** The guide and the operations by group or, with a search, what it finds, the best first. */
 function showIndex() {
     if (search.value.trim()) {
-        const found = find(search.value, entries).map(({kind, key}) => kind === "guide" ? sectionLink(guide.find((one) => one.anchor === key)) : operationLink(operations.find(({id}) => id === key)));
-        index.replaceChildren(...found.length ? [h("h2", {}, "Found"), ...found] : [h("p", {class: "muted"}, "Nothing found: no operation, webhook or section of the guide has all of these words.")]);
+        const link = ({kind, key}) => kind === "guide" ? sectionLink(guide.find((one) => one.anchor === key)) : operationLink(operations.find(({id}) => id === key));
+        const found = find(search.value, entries);
+        const part = (title, some) => some.length ? [h("h2", {}, title), ...some.map(link)] : [];
+        index.replaceChildren(...part("Found", found.filter(({isWeak}) => !isWeak)), ...part("In fields and descriptions", found.filter(({isWeak}) => isWeak)));
+        if (!found.length) index.append(h("p", {class: "muted"}, "Nothing found: no operation, webhook or section of the guide has all of these words."));
     } else {
         index.replaceChildren(h("h2", {}, "Guide"), ...guide.map(sectionLink),
             ...groups.flatMap(({name}) => [h("h2", {}, name), ...operations.filter(({group}) => group === name).map(operationLink)]));
@@ -97,6 +105,8 @@ function showOperation(chosen) {
 }
 
 function show(api) {
+    // Links from elsewhere may leave out the slash.
+    if (/^#[^/]/.test(location.hash)) history.replaceState(null, "", `#/${location.hash.slice(1)}`);
     const chosen = selected();
     const section = selectedSection();
     if (chosen) showOperation(chosen);

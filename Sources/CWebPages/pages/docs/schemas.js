@@ -56,6 +56,22 @@ function parts(schema) {
 /** The names of a value's fields. */
 export const fieldNames = (schema) => schema ? parts(schema).flatMap(({whole}) => Object.keys(whole.properties)) : [];
 
+/** The names of the fields of some values at every depth, and the texts that they may be by an enum or a constant. */
+export function vocabulary(schemas) {
+    const [seen, found] = [new Set(), new Set()];
+    const visit = (schema) => {
+        const whole = resolved(schema);
+        if (seen.has(whole)) return;
+        seen.add(whole);
+        for (const value of [...whole.enum ?? [], whole.const]) if (typeof value === "string") found.add(value);
+        for (const name of Object.keys(whole.properties ?? {})) found.add(name);
+        const below = [Object.values(whole.properties ?? {}), whole.items, whole.additionalProperties, whole.anyOf, whole.oneOf, whole.allOf];
+        below.flat().filter(Boolean).forEach(visit);
+    };
+    schemas.forEach(visit);
+    return [...found];
+}
+
 /** The text of a named schema that says what each of its values means; undefined for others. */
 function meanings(schema) {
     const whole = resolved(schema);
