@@ -65,6 +65,12 @@ TARGETS = """[...document.querySelectorAll('a[href], button, input, select, text
     .map((one) => { const {width, height} = one.getBoundingClientRect(); return `${one.tagName} ${one.className} “${one.textContent.slice(0, 20)}” ${width.toFixed(1)} × ${height.toFixed(1)}` }).slice(0, 9)"""
 
 
+# Whether the console's name, views and tools are beside each other in one line.
+IN_ONE_LINE = """(() => {
+    const boxes = [...document.querySelectorAll('.top .brand, .top nav a, .top .tools > *')].filter((one) => one.checkVisibility()).map((one) => one.getBoundingClientRect());
+    return boxes.length > 5 && Math.max(...boxes.map(({top}) => top)) < Math.min(...boxes.map(({bottom}) => bottom)) })()"""
+
+
 def check_look(browser):
     """That nothing is wider than the page or cut off, texts have their contrast, and controls have names, once transitions have ended."""
     browser.js("new Promise((done) => setTimeout(done, 400))")
