@@ -1,4 +1,4 @@
-/// The limits on creating, changing and postponing nags.
+/// The limits on creating, changing, completing and postponing nags, and on notes and excuses.
 public enum NagLimit {
     /// Returns the reason why one more nag of this creator is refused on the family's local day
     /// (`ZoneRules.day(containing:)`); nil when it is allowed.

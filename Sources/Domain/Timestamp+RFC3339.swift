@@ -40,8 +40,8 @@ extension Timestamp {
         let fraction = UInt64(truncatingIfNeeded: milliseconds - seconds * 1_000)
         let year = UInt64(truncatingIfNeeded: date.year)
         let (month, day) = (UInt64(truncatingIfNeeded: date.month), UInt64(truncatingIfNeeded: date.day))
-        let dateDigits = pairsOfDigits(year / 100, year % 100, month, day)
-        let timeDigits = pairsOfDigits(second / 3_600, second / 60 % 60, second % 60, fraction / 10)
+        let dateDigits = asciiDigitPairs(year / 100, year % 100, month, day)
+        let timeDigits = asciiDigitPairs(second / 3_600, second / 60 % 60, second % 60, fraction / 10)
         return [
             dateDigits & 0xFFFF_FFFF | byte("-", 4) | (dateDigits >> 32 & 0xFFFF) << 40 | byte("-", 7),
             dateDigits >> 48 | byte("T", 2) | (timeDigits & 0xFFFF) << 24 | byte(":", 5) | (timeDigits >> 16 & 0xFFFF)
@@ -53,7 +53,7 @@ extension Timestamp {
 }
 
 /// The two digits of each of four numbers below 100, computed in parallel; the first digit is in the lowest byte.
-private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) -> UInt64 {
+private func asciiDigitPairs(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) -> UInt64 {
     let numbers = first | second << 16 | third << 32 | fourth << 48
     // 103/1024 approximates a tenth closely enough below 100.
     let tens = (numbers &* 103) >> 10 & 0x000F_000F_000F_000F

@@ -94,7 +94,7 @@ public final class Heuristics: Sendable {
         return Outcome(response, rule)
     }
 
-    private static func pushBackReason(_ snapshot: Snapshot<NagFacts>) -> (PushBackReason, HeuristicRule) {
+    private static func pushBackReason(_ snapshot: Snapshot<NagFacts>) -> (PushBackDecisionReason, HeuristicRule) {
         let facts = snapshot.facts
         if facts.nag.status != .open { return (.nagNotOpen, .pushBackNagNotOpen) }
         if facts.preferences.pushBackMode == .off { return (.modeOff, .pushBackModeOff) }

@@ -63,7 +63,7 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
 public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, overdue }
 
 /// The reason why a push-back was granted or refused: the `reason` of the response.
-public enum PushBackReason: String, Sendable, CaseIterable {
+public enum PushBackDecisionReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"
     case modeOff = "mode_off"
     case maxAttemptsReached = "max_attempts_reached"

@@ -172,7 +172,7 @@ public struct PushBackResponse: Hashable, Sendable {
     public var shouldPushBack: Bool
     public var message: String?
     public var tone: AITone?
-    /// The `PushBackReason` for which the push-back was granted or refused.
+    /// The `PushBackDecisionReason` for which the push-back was granted or refused.
     public var reason: String
 
     public init(nagID: NagID, shouldPushBack: Bool, message: String?, tone: AITone?, reason: String) {

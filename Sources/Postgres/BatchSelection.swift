@@ -7,7 +7,7 @@ struct BatchSelection<Key: Hashable> {
 
     /// The number of batches so far.
     private var batchNumber = 0
-    /// The number of the last batch of each waiting key.
+    /// The number of the last batch of each key; removed while no statement waits.
     private var lastBatchNumbers: [Key: Int] = [:]
     private var keysInFlight: Set<Key> = []
 
@@ -53,18 +53,18 @@ struct BatchSelection<Key: Hashable> {
     /// Returns the indices of the first entry of each key, in turn, then of the other entries in order of arrival.
     private func selectionOrder<Entry>(of pending: [Entry], _ key: (Entry) -> Key) -> [Int] {
         var seenKeys: Set<Key> = []
-        var firstEntries: [(batchNumber: Int, index: Int)] = []
+        var firstEntryOfEachKey: [(lastBatchNumber: Int, index: Int)] = []
         var otherIndices: [Int] = []
         for (index, entry) in pending.enumerated() {
             let key = key(entry)
             guard canTake(key) else { continue }
             if seenKeys.insert(key).inserted {
-                firstEntries.append((lastBatchNumbers[key] ?? 0, index))
+                firstEntryOfEachKey.append((lastBatchNumbers[key] ?? 0, index))
             } else {
                 otherIndices.append(index)
             }
         }
-        firstEntries.sort { ($0.batchNumber, $0.index) < ($1.batchNumber, $1.index) }
-        return firstEntries.map(\.index) + otherIndices
+        firstEntryOfEachKey.sort { ($0.lastBatchNumber, $0.index) < ($1.lastBatchNumber, $1.index) }
+        return firstEntryOfEachKey.map(\.index) + otherIndices
     }
 }

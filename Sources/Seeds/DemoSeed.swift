@@ -69,11 +69,11 @@ public enum DemoSeed {
             // The entry shows readers of the audit log that these days are a demo's.
             try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
         }
-        var reportedPeriod = -1
+        var lastProgressPeriod = -1
         try await stage.runScheduledActs { moment in
             let day = days - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
-            guard day / 15 > reportedPeriod else { return }
-            reportedPeriod = day / 15
+            guard day / 15 > lastProgressPeriod else { return }
+            lastProgressPeriod = day / 15
             progress("day \(day) of \(days)")
         }
     }

@@ -15,7 +15,8 @@ extension JSONValue {
         return .object(object)
     }
 
-    /// This schema with null as a further value. A default beside a reference stays beside the alternatives.
+    /// This schema with null as a further value. A schema without `type`, such as a reference, becomes one of two
+    /// alternatives in `anyOf`, and its default moves beside them.
     var nullableSchema: JSONValue {
         guard case .object(var object) = self else { return self }
         guard let type = object["type"] else {

@@ -5,7 +5,7 @@ import Testing
 struct AuditKindTests {
     /// Texts of that form which are no kinds.
     private static let others: Set<String> = [
-        "tone.default", "pgoptions.txt",
+        "tone.default", "pgoptions.txt", "subscription.endpoint", "subscription.keys",
         // Attributes of spans, by OpenTelemetry's names.
         "error.type", "http.request.method", "http.response.status_code", "http.route", "peer.service", "service.name",
         "service.version", "service.instance.id",

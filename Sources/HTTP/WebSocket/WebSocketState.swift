@@ -36,7 +36,7 @@ public enum WebSocketEnd: Sendable, Hashable {
     case pingTimeout
     /// The client did not read.
     case tooSlow
-    /// There was no memory for its bytes.
+    /// The server had no memory for the bytes that were received from the client or wait for it.
     case memoryTaken
 }
 

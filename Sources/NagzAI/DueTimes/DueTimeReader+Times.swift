@@ -80,7 +80,7 @@ extension DueTimeReader {
     }
 
     /// Returns the half of the day that a word names, and 1 as the number of words; nil and 0 for any other word.
-    private static func half(_ word: String) -> (PartOfDay.Half?, Int) {
+    private static func half(_ word: String) -> (half: PartOfDay.Half?, length: Int) {
         switch word {
         case "am", "a.m": (.morning, 1)
         case "pm", "p.m": (.afternoon, 1)
@@ -99,7 +99,7 @@ extension DueTimeReader {
         length += 1
         for suffix in ["a.m", "p.m", "am", "pm"] where half == nil && word.hasSuffix(suffix) && word != suffix {
             digits = String(word.dropLast(suffix.count))
-            half = Self.half(suffix).0
+            half = Self.half(suffix).half
         }
         let isOClock = ["o'clock", "oclock"].contains(words.word(1))
         if isOClock { length = 2 }

@@ -336,7 +336,7 @@ final class Ledger {
         """
 
     /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.
-    private static let isFamilyClockCurrent: SQL = """
+    private static let isFamilyClockWithinLead: SQL = """
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """
 
@@ -365,7 +365,7 @@ final class Ledger {
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entryBytes))
                 FROM \(merged: "request CROSS JOIN LATERAL ")(SELECT \(context.now) AS now, \(context.trace) AS trace) act
-                WHERE c.family_id = \(family) AND \(Self.isFamilyClockCurrent)
+                WHERE c.family_id = \(family) AND \(Self.isFamilyClockWithinLead)
                     AND \(isWithinClockSkew) \(basis)
                 RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head, act.now, act.trace\(merged: ", request.*")
             )

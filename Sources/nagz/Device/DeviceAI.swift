@@ -70,7 +70,7 @@ enum DeviceAI {
             ])
         }
         for setting in AISetting.allCases {
-            let value = setting.displayText(choices, isOnDevice: isOnDevice)
+            let value = setting.valueText(in: choices, isOnDevice: isOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
         let alerts = try cache.hasPatternAlerts(of: family) ? "on" : "off"
@@ -145,7 +145,8 @@ enum AISetting: String, CaseIterable {
         return isOn
     }
 
-    func displayText(_ choices: AIChoices, isOnDevice: Bool) -> String {
+    /// Returns the setting's value, as `nagz device ai` prints it.
+    func valueText(in choices: AIChoices, isOnDevice: Bool) -> String {
         switch self {
         case .mode: choices.mode.rawValue
         case .privacy: choices.privacyLevel.rawValue

@@ -15,7 +15,9 @@ struct PushBackTests {
             let scene = try await AIScene(server)
             let child = scene.home.child
             let quiet = #""quiet_hours_enabled": true, "quiet_hours_start": "10:00", "quiet_hours_end": "12:00""#
-            func expect(_ reason: PushBackReason, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+            func expect(
+                _ reason: PushBackDecisionReason, _ sourceLocation: SourceLocation = #_sourceLocation
+            ) async throws {
                 let type = reason == .boundedPushBack ? "push_back" : "push_back_refused"
                 let answer = try await server.expectOnly(
                     audit: ["ai.push_back"], mediations: [type], sourceLocation: sourceLocation

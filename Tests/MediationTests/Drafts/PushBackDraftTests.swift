@@ -39,7 +39,7 @@ struct PushBackDraftTests {
                 try await server.execute(draft, key, as: family.guardian)
             }
             #expect(try await server.payloads("push_back_sent", of: scene.nag).map { $0.contains(message) } == [true])
-            #expect(try await scene.pushBack().reason == PushBackReason.cooldownActive.rawValue)
+            #expect(try await scene.pushBack().reason == PushBackDecisionReason.cooldownActive.rawValue)
         }
     }
 

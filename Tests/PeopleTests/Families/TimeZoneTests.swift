@@ -201,11 +201,11 @@ struct TimeZoneTests {
             let quiet = #""quiet_hours_enabled": true, "quiet_hours_start": "15:00", "quiet_hours_end": "17:00""#
             try await scene.setPolicy(maxPushBack: 3, cooldownMinutes: 15)
             try await scene.prefer("{\(quiet)}", scene.home.child)
-            #expect(try await scene.pushBack().reason == PushBackReason.boundedPushBack.rawValue)
+            #expect(try await scene.pushBack().reason == PushBackDecisionReason.boundedPushBack.rawValue)
             try await move()
-            #expect(try await scene.pushBack().reason == PushBackReason.quietHours.rawValue)
+            #expect(try await scene.pushBack().reason == PushBackDecisionReason.quietHours.rawValue)
             try await scene.prefer(#"{\#(quiet), "timezone": "America/New_York"}"#, scene.home.child)
-            #expect(try await scene.pushBack().reason != PushBackReason.quietHours.rawValue)
+            #expect(try await scene.pushBack().reason != PushBackDecisionReason.quietHours.rawValue)
         }
     }
 

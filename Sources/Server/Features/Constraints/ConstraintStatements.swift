@@ -28,21 +28,21 @@ enum ConstraintStatements {
     }
 
     /// Reads a page of constraints in the order of evaluation.
-    static func page(_ page: PageRequest, of user: UserID, _ query: ConstraintQuery) -> SQL {
+    static func page(_ page: PageRequest, visibleTo user: UserID, _ query: ConstraintQuery) -> SQL {
         page.select(
             columns, from: "ai_constraints", as: "c", where: isVisible(to: user, query.scope, in: query.familyID),
             orderBy: "c.priority, c.id")
     }
 
     /// Reads all constraints of a scope in the order of evaluation.
-    static func all(of user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
+    static func all(visibleTo user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM ai_constraints c WHERE \(isVisible(to: user, scope, in: family))
         ORDER BY c.priority, c.id
         """
     }
 
-    static func constraint(_ id: ConstraintID, of user: UserID, in family: FamilyID) -> SQL {
+    static func constraint(_ id: ConstraintID, visibleTo user: UserID, in family: FamilyID) -> SQL {
         "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(isVisible(to: user, nil, in: family))"
     }
 

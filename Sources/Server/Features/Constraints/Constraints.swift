@@ -34,7 +34,7 @@ final class Constraints {
     func list(_ caller: Caller, _ call: Call<ConstraintListQuery, NoBody>) async throws -> Page<ConstraintResponse> {
         let (query, page) = (call.parameters.query, call.parameters.page)
         let member = try await services.access.member(caller, of: query.familyID, services.database)
-        let rows = try await services.database.query(ConstraintStatements.page(page, of: member.userID, query))
+        let rows = try await services.database.query(ConstraintStatements.page(page, visibleTo: member.userID, query))
         return try Page(rows, answering: page) { try ConstraintResponse(ifAny: $0) }
     }
 
@@ -53,7 +53,7 @@ final class Constraints {
         let query = call.parameters
         let member = try await services.access.member(caller, of: query.familyID, services.database)
         let rows = try await services.database.query(
-            ConstraintStatements.all(of: member.userID, query.scope, in: query.familyID))
+            ConstraintStatements.all(visibleTo: member.userID, query.scope, in: query.familyID))
         return ConstraintDocument(constraints: try rows.map { try ConstraintResponse($0).terms })
     }
 
@@ -63,7 +63,7 @@ final class Constraints {
         _ id: ConstraintID, of member: Member, _ queries: any Queries
     ) async throws -> ConstraintResponse {
         let rows = try await queries.query(
-            ConstraintStatements.constraint(id, of: member.userID, in: member.familyID))
+            ConstraintStatements.constraint(id, visibleTo: member.userID, in: member.familyID))
         guard let row = rows.first else { throw APIError.noSuchConstraint }
         return try ConstraintResponse(row)
     }

@@ -47,7 +47,7 @@ final class EffectiveConstraints {
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
         guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)
-        let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
+        let rows = try await queries.query(ConstraintStatements.all(visibleTo: user, nil, in: version.family))
         let familyKey = Key(family: version.family, user: nil)
         let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
         if !hasOwn, let entry = entries[familyKey], entry.seq == version.seq {

@@ -58,7 +58,7 @@ extension Constraints {
             }
         }
         let rows = try await services.database.query(
-            ConstraintStatements.all(of: member.userID, nil, in: member.familyID))
+            ConstraintStatements.all(visibleTo: member.userID, nil, in: member.familyID))
         return try rows.map { row in
             let constraint = try ConstraintResponse(row)
             return try constraint.terms.constraint(constraint.id)

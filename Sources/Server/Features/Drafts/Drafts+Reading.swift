@@ -110,10 +110,10 @@ extension Drafts {
         case .failure(let problem) where permit.letsRulesAnswer:
             reading.author.fallback = problem.fallback
         case .failure(let problem):
-            let refusal = ExecutionRefusal(
+            let readingRefusal = ExecutionRefusal(
                 .modelHasNotRead(problem.code), permit,
                 failed: model, retryAfter: problem.secondsToWait)
-            return .failure(Refusal(refusal, asked: reply?.askedModel))
+            return .failure(Refusal(readingRefusal, asked: reply?.askedModel))
         }
         return .success(reading)
     }

@@ -30,13 +30,13 @@ extension Incentives {
         else { throw APIError.incentiveRuleHasChanged }
         // While the nag is open, its completion will apply the rules.
         guard nag.status == .completed else { throw APIError.rewardNeedsCompletion }
-        let effect = try await queries.query(
+        let earlierEffect = try await queries.query(
             IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
         ).first
-        if let effect {
+        if let earlierEffect {
             // A reward that waits was promised by the rule's version at the time of the completion, which may differ
             // from the current version.
-            let isGiven = try effect["applied_at"] as Timestamp? != nil
+            let isGiven = try earlierEffect["applied_at"] as Timestamp? != nil
             throw isGiven
                 ? APIError.rewardWasGiven
                 : APIError.rewardIsWaiting

@@ -70,7 +70,8 @@ package final class Safety {
         }
     }
 
-    /// The caller, with the newest number of the ledger of their act.
+    /// The person who sets or lifts a block, and the newest sequence number of the ledger of their family, or of the
+    /// one outside families.
     private struct Blocker {
         let pseudonym: Pseudonym
         let seq: Int64

@@ -223,8 +223,9 @@ struct FeedVisibility: Hashable {
 
     /// The bits for nags and events, mediation, and points.
     var kinds: Int64 { rawValue & 7 }
-    /// The number from bit 3 on, which grows with new consents.
-    var pointsSince: Int64 { rawValue >> 3 }
+    /// The number from bit 3 on: one more than the sequence number of the newest consent that makes points visible; 0
+    /// for everybody's points or nobody's.
+    var consentNumber: Int64 { rawValue >> 3 }
 }
 
 /// A second that a session was given as `server_time`, and what the session could see then.
@@ -236,9 +237,9 @@ struct GrantedPosition {
     let visibility: FeedVisibility
 
     /// The position as the database stores it. Seconds of four-digit years, times 8, fit below bit 41. Only the lowest
-    /// 22 bits of `pointsSince` are included, so two values of it that differ by a multiple of 4,194,304 are not
+    /// 22 bits of `consentNumber` are included, so two values of it that differ by a multiple of 4,194,304 are not
     /// distinguished.
-    var storedNumber: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
+    var storedNumber: Int64 { second * 8 + visibility.kinds + (visibility.consentNumber & 0x3F_FFFF) << 41 }
 
     /// An expression: `storedNumber` for the column `visibility` of `visible_to_caller`.
     fileprivate static func storedNumber(second: Int64) -> SQL {
@@ -269,7 +270,7 @@ enum FeedStart {
         case .after(let cursor):
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.position) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
-             AND (visibility & 4 = 0 OR \(cursor.visibility.pointsSince) = 0 OR visibility >> 3 BETWEEN 1 AND \(cursor.visibility.pointsSince))
+             AND (visibility & 4 = 0 OR \(cursor.visibility.consentNumber) = 0 OR visibility >> 3 BETWEEN 1 AND \(cursor.visibility.consentNumber))
              AND (ts = \(cursor.position) OR \(cursor.isRecent(at: now))))
             """
         }
