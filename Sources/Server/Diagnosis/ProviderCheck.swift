@@ -89,9 +89,9 @@ public struct ProviderCheck: Sendable {
 
     private func webhook(_ name: String, _ url: String, _ client: HTTPClient, whenAway: String) async -> CheckResult {
         do throws(HTTPClientError) {
-            // The status does not matter below 500: a webhook need not know this method.
+            // A webhook need not know this method: below 500 the status does not matter, and 501 says just that.
             let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .providerResponse))
-            return response.status < 500
+            return response.status < 500 || response.status == 501
                 ? .ok(name, "the provider answers")
                 : .warning(name, "the provider answers with status \(response.status)", advice: "see its log")
         } catch {

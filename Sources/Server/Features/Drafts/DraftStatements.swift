@@ -101,7 +101,7 @@ enum DraftStatements {
             draft.id,
             """
             body = \(jsonText(of: draft.body))::json, body_hash = \(draft.bodyHash), edited_by = \(draft.editedBy),
-            edited_at = \(draft.editedAt), import_id = \(draft.importID), version = \(draft.progress.version)::integer, state = 'draft',
+            edited_at = \(draft.editedAt), version = \(draft.progress.version)::integer, state = 'draft',
             approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(keyRemoval), updated_at = \(draft.updatedAt)
             """)
     }

@@ -61,7 +61,6 @@ extension Ingestion {
             if nag.creatorID != member.userID { draft.addresseeID = nag.creatorID }
             return (try await drafts.creationAct(draft, by: member, [storeChange(to: id)], at: caller.now, queries), id)
         case .editDraft(var draft, let body):
-            draft.importID = order.importID
             let statement = storeChange(to: draft.id)
             let act = try await drafts.edit(&draft, to: body, by: member, [statement], at: caller.now, queries)
             return (act, draft.id)

@@ -1,2 +1,0 @@
--- A draft that a later import edits becomes part of that import.
-GRANT UPDATE (import_id) ON drafts TO nagz_server;
