@@ -220,14 +220,14 @@ struct WebPushTests {
                 "https://a b/", "https://a\\b/",
             ] {
                 let found = try await reason(on: server) { $0.endpoint = endpoint }
-                #expect(found == "endpoint")
+                #expect(found == "subscription.endpoint")
             }
             for key in ["BA", String(repeating: "A", count: 87), "B" + String(repeating: "A", count: 86)] {
                 let found = try await reason(on: server) { $0.keys.p256dh = key }
-                #expect(found == "keys")
+                #expect(found == "subscription.keys")
             }
             let short = try await reason(on: server) { $0.keys.auth = Secret("AAAA") }
-            #expect(short == "keys")
+            #expect(short == "subscription.keys")
             #expect(try await server.storedTokens().isEmpty)
             try await server.withPeers(1, configure: { $0.deliveries.webPush = nil }) { peers in
                 let found = try await reason(on: peers[0]) { _ in }

@@ -17,6 +17,10 @@ struct AccountPurgeTests {
         let nag = try await server.nag(from: family.participant, to: family.child, in: family.id)
         try await server.call(
             API.submitExcuse, NagPath(nagID: nag), ExcuseCreate(text: "I forgot it all"), as: family.child)
+        for person in [family.guardian, family.participant] {
+            let own = try await server.nag(from: family.guardian, to: person)
+            _ = try await server.complete(own.id, as: person, note: "Pages of \(person.id)")
+        }
         for person in [family.participant, family.child] {
             try await server.call(
                 API.updatePreferences, FamilyQuery(familyID: family.id),
@@ -94,11 +98,14 @@ struct AccountPurgeTests {
             #expect(answers.map { $0["prompt_type"] } == ["coaching", "push_back"])
             let askers = [family.guardian.id, family.participant.id].map { JSONValue.string($0.description) }
             #expect(answers.map { $0["actor_id"] } == askers)
+            let notes = try await server.rows("SELECT completion_note FROM nags WHERE completion_note IS NOT NULL")
+            #expect(notes == [["completion_note": .string("Pages of \(family.guardian.id)")]])
             let comments = try await server.rows("SELECT comment FROM policy_approvals ORDER BY comment")
             #expect(comments == [["comment": "Mine"], ["comment": .null]])
             #expect(try await server.rows("SELECT user_id FROM memberships WHERE user_id = ANY(\(users))").count == 2)
             let nags = try await server.call(API.listNags, NagListQuery(familyID: family.id), as: family.guardian)
-            #expect(nags.items.count == 1 && nags.items[0].creatorDisplayName == nil)
+            let ofDeleted = nags.items.filter { $0.creatorID == family.participant.id }
+            #expect(nags.total == 3 && ofDeleted.count == 1 && ofDeleted[0].creatorDisplayName == nil)
             let others = try await server.rows(
                 "SELECT id FROM users WHERE display_name IS NOT NULL AND id = \(family.guardian.id)")
             #expect(others.count == 1)

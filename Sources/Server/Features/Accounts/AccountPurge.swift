@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 /// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
-/// settings, the person's own words in excuses, inputs, drafts and comments on policies, the history of AI answers, and
+/// settings, the person's own words in excuses, completions, inputs, drafts and comments on policies, the history of AI answers, and
 /// uploaded pictures.
 ///
 /// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
@@ -52,17 +52,15 @@ struct AccountPurge {
     /// Purges one account.
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
-        while try await database.query(NagStatements.eraseExcuses(of: user, limit: Self.batchSize)).affectedRows
-            == Self.batchSize
-        {
+        for erase in [
+            NagStatements.eraseExcuses, NagStatements.eraseCompletionNotes, IngestionStatements.deleteSummaries,
+            AIStatements.deleteAnswers,
+        ] {
+            var changedRows = Self.batchSize
+            while changedRows == Self.batchSize {
+                changedRows = try await database.query(erase(user, Self.batchSize)).affectedRows
+            }
         }
-        while try await database.query(IngestionStatements.deleteSummaries(of: user, limit: Self.batchSize))
-            .affectedRows
-            == Self.batchSize
-        {}
-        while try await database.query(AIStatements.deleteAnswers(to: user, limit: Self.batchSize)).affectedRows
-            == Self.batchSize
-        {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
             guard let row = try await queries.query(AccountStatements.unpurgedAccount(user)).first else {
                 return .answer(StatusAnswer(status: "done before"))
