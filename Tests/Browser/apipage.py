@@ -252,6 +252,9 @@ def sample_client(walk):
         check(await isSigned(secret, headers, body), "its webhook");
         check(!await isSigned(secret, headers, body + " ") && !await isSigned("another", headers, body), "another webhook");
         check(!await isSigned(secret, headers, body, (now + 301) * 1000), "an old webhook");
+        for (const name of Object.keys(headers)) {
+            for (const odd of [undefined, "", "tomorrow", "-1", "²", "v1=é"]) check(!await isSigned(secret, {...headers, [name]: odd}, body), `${name}: ${odd}`);
+        }
         return "ok";
     })().catch((error) => `${error.message}\n${error.stack}`)""")
     assert result == "ok", result

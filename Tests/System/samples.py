@@ -96,6 +96,10 @@ def main():
     assert is_signed(secret, headers, body)
     assert not is_signed(secret, headers, body + b" ") and not is_signed("another secret", headers, body)
     assert not is_signed(secret, headers, body, now=now + 301)
+    for name in headers:
+        assert not is_signed(secret, {key: value for key, value in headers.items() if key != name}, body), f"without {name}"
+        for odd in ("", "tomorrow", "-1", "²", "9" * 5000, "v1=é", "v1=\udc80"):
+            assert not is_signed(secret, headers | {name: odd}, body), (name, odd)
     print("ok: the Python client refreshes, pages, repeats a write once, syncs, listens and checks webhooks")
 
 

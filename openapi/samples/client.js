@@ -99,11 +99,11 @@ export class Client {
 
 /** Whether a webhook's request is the server's: call it with the body's text, before it is parsed. */
 export async function isSigned(secret, headers, body, now = Date.now()) {
-    const timestamp = headers["nagz-timestamp"];
+    const {"nagz-timestamp": timestamp, "nagz-signature": given} = headers;
     const encoder = new TextEncoder();
     const key = await crypto.subtle.importKey("raw", encoder.encode(secret), {name: "HMAC", hash: "SHA-256"}, false, ["verify"]);
-    const [, digits] = headers["nagz-signature"].match(/^v1=([0-9a-f]{64})$/) ?? [];
-    if (!digits || Math.abs(now / 1000 - Number(timestamp)) > 300) return false;
+    const [, digits] = String(given).match(/^v1=([0-9a-f]{64})$/) ?? [];
+    if (!digits || !/^[0-9]+$/.test(timestamp) || Math.abs(now / 1000 - Number(timestamp)) > 300) return false;
     const signature = Uint8Array.from(digits.match(/../g), (pair) => parseInt(pair, 16));
     return crypto.subtle.verify("HMAC", key, signature, encoder.encode(`${timestamp}.${body}`)); // in constant time
 }

@@ -103,7 +103,9 @@ class Client:
 
 def is_signed(secret, headers, body, now=None):
     """Whether a webhook's request is the server's: call it with the body's bytes, before they are read."""
-    timestamp = headers["Nagz-Timestamp"]
+    timestamp, signature = headers.get("Nagz-Timestamp") or "", headers.get("Nagz-Signature") or ""
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 20):
+        return False
     expected = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
     is_recent = abs((now or time.time()) - int(timestamp)) <= 300
-    return is_recent and hmac.compare_digest(f"v1={expected}", headers["Nagz-Signature"])
+    return is_recent and hmac.compare_digest(f"v1={expected}".encode(), signature.encode(errors="replace"))
