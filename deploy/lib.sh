@@ -51,17 +51,17 @@ reap() {
     return "$status"
 }
 
-# show_start LABEL, show_progress LABEL LOG: that a step is under way; on a terminal the newest line of its log.
+# show_start LABEL, show_progress LABEL LOG STARTED: that a step is under way; on a terminal its minutes and the newest line of its log.
 # report_progress LABEL LOG: the same in a line of its own.
 show_start() { [ -t 1 ] || printf '        %s …\n' "$1"; }
 
 show_progress() {
     [ -t 1 ] || return 0
     printf '\r\033[K%.*s' "$(($(tput cols 2>/dev/null || echo 80) - 1))" \
-        "        $1 … $(newest "$2")"
+        "        $1 … $(minutes_since "$3") min: $(newest "$2")"
 }
 
-report_progress() { printf '        %s … %s\n' "$1" "$(newest "$2")"; }
+report_progress() { printf '        %s … %s min: %s\n' "$1" "$(minutes_since "$3")" "$(newest "$2")"; }
 
 newest() { tail -c 400 "$1" | tr '\r' '\n' | last_line -; }
 
@@ -82,10 +82,10 @@ attempt() {
     launch "$log" "${@:3}"
     process=$!
     while kill -0 "$process" 2>/dev/null; do
-        show_progress "$label" "$log"
+        show_progress "$label" "$log" "$started"
         if [ ! -t 1 ] && ((SECONDS - reported >= 30)); then
             reported=$SECONDS
-            report_progress "$label" "$log"
+            report_progress "$label" "$log" "$started"
         fi
         sleep 0.1
     done
@@ -93,6 +93,8 @@ attempt() {
     show_result "$label" "$started" "$status"
     return "$status"
 }
+
+minutes_since() { printf '%s' $(((EPOCHSECONDS - ${1%[.,]*}) / 60)); }
 
 since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
 
