@@ -61,8 +61,8 @@ function showIndex() {
         const link = ({kind, key}) => kind === "guide" ? sectionLink(guide.find((one) => one.anchor === key)) : operationLink(operations.find(({id}) => id === key));
         const found = find(search.value, entries);
         const part = (title, some) => some.length ? [h("h2", {}, title), ...some.map(link)] : [];
-        index.replaceChildren(...part("Found", found.filter(({isWeak}) => !isWeak)), ...part("In fields and descriptions", found.filter(({isWeak}) => isWeak)));
-        if (!found.length) index.append(h("p", {class: "muted"}, "Nothing found: no operation, webhook or section of the guide has all of these words."));
+        index.replaceChildren(...part(found[0]?.isPartial ? "With most of these words" : "Found", found.filter(({isWeak}) => !isWeak)), ...part("In fields and descriptions", found.filter(({isWeak}) => isWeak)));
+        if (!found.length) index.append(h("p", {class: "muted"}, "Nothing found: no operation, webhook or section of the guide has most of these words."));
     } else {
         index.replaceChildren(h("h2", {}, "Guide"), ...guide.map(sectionLink),
             ...groups.flatMap(({name}) => [h("h2", {}, name), ...operations.filter(({group}) => group === name).map(operationLink)]));

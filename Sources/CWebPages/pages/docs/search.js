@@ -34,20 +34,22 @@ export const aliases = {
     listDeliveries: "notifications delivery status", updatePreferences: "mute silence quiet hours disturb notification", createSocketTicket: "websocket",
     registerDevice: "notification android ios iphone fcm apns", deleteDevice: "unregister push",
     // figures, log, models and operations
-    getFamilyMetrics: "statistics stats monthly report", listAuditEvents: "audit log entries", setAIKey: "openai anthropic key", listModelProviders: "models", checkLiveness: "ping", checkReadiness: "probe",
+    getEscalation: "escalate escalated", getFamilyMetrics: "statistics stats monthly report", listAuditEvents: "audit log entries", setAIKey: "openai anthropic key", listModelProviders: "models", checkLiveness: "ping", checkReadiness: "probe",
     // the guide
     quickstart: "getting started introduction tutorial base url", authentication: "locked lockout attempts bearer header", errors: "http conflict", pagination: "next cursor load more", sync: "delta",
     concurrency: "if match precondition 412 optimistic locking", "rate-limits-and-quotas": "429 retry after throttling", "versioning-and-deprecation": "breaking changes",
     realtime: "websocket subscribe events updates live", "push-messages-to-browsers": "web vapid service worker",
 };
 /** Words that say nothing about an operation. */
-const silent = new Set(["a", "am", "an", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which", "not", "too", "many"]);
+const silent = new Set(["a", "am", "an", "as", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which", "not", "too", "many"]);
 
 /** The words of a text; “log in”, “sign-out” and “real time” are one word each. */
 const words = (text) => (text ?? "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replace(/\b(log|sign)(?:ged|ging|ed|ing)?[ -](in|out|up)s?\b/g, "$1$2").replace(/\breal[ -]time\b/g, "realtime").match(/[\p{L}\p{N}]+/gu) ?? [];
 /** The names in a text that have underscores, such as `due_at`, as they are. */
 const names = (text) => (text ?? "").toLowerCase().match(/[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+/gu) ?? [];
 const stem = (word) => word.length > 3 ? word.replace(/(ies|s)$/, (end) => end === "ies" ? "y" : "") : word;
+/** A method with a path, or a path, in the way in which queries and operations are compared: parameters have no name, and the version is left out. */
+const address = (text) => text.trim().toLowerCase().replace(/\s+/g, " ").replace(/\?.*|\/$/, "").replace("/api/v1/", "/").replace(/\{[^}]*\}|[0-9a-f]{8}-[0-9a-f-]{27}/g, "{}");
 const bag = (text) => new Set([...words(text).map(stem), ...names(text)]);
 
 /** The weight of a word by where it is. */
@@ -57,7 +59,7 @@ const weights = {aliases: 12, title: 10, id: 6, path: 4, group: 3, fields: 2, be
     `response` those of the response. */
 export function entry(kind, key, {title, id = "", path = "", group = "", fields = [], below = [], response = [], text = ""}) {
     const parts = {aliases: aliases[key], title, id, path, group, fields: fields.join(" "), below: below.join(" "), text, response: response.join(" ")};
-    return {kind, key, length: words(title).length, bags: Object.fromEntries(Object.entries(parts).map(([part, content]) => [part, bag(content)]))};
+    return {kind, key, address: address(path), length: words(title).length, bags: Object.fromEntries(Object.entries(parts).map(([part, content]) => [part, bag(content)]))};
 }
 
 /** How well a word fits a part: as it is, or as a beginning. */
@@ -84,16 +86,22 @@ function telling(words) {
     return found.length ? found : words;
 }
 
-/** The entries that have every word of the query, best first; all of them, in their order, without a query. Those that have the words only in
-    what weighs little beside the best one are `isWeak`. */
+/** The entries that have every word of the query, best first, or else most of the words (`isPartial`); all of them, in their order, without a
+    query. An operation whose path, or method and path, is the query is before the others. Those that have the words only in what weighs
+    little beside the best one are `isWeak`. */
 export function find(query, entries) {
     const rest = names(query).reduce((text, name) => text.toLowerCase().replace(name, " "), query);
     const wanted = [...names(query), ...telling(words(rest))];
     if (!wanted.length) return entries;
-    const found = entries.map((one) => {
+    const path = address(query);
+    const scored = entries.map((one) => {
         const scores = wanted.map((word) => score(word, one.bags));
         const sum = scores.reduce((total, part) => total + part, 0);
-        return {...one, sum: scores.includes(0) ? 0 : sum, total: sum * (1 - 0.02 * one.length + (one.kind === "guide" ? 0.04 : 0))};
-    }).filter(({sum}) => sum > 0).sort((a, b) => b.total - a.total);
-    return found.map((one) => ({...one, isWeak: one.sum < found[0].sum / 3}));
+        const isExact = path.includes("/") && (one.address === path || one.address.endsWith(` ${path}`));
+        return {...one, isExact, count: isExact ? wanted.length : scores.filter(Boolean).length, sum, total: sum * (1 - 0.02 * one.length + (one.kind === "guide" ? 0.04 : 0))};
+    });
+    const most = Math.max(...scored.map(({count}) => count));
+    if (most <= wanted.length / 2) return [];
+    const found = scored.filter(({count}) => count === most).sort((a, b) => b.isExact - a.isExact || b.total - a.total);
+    return found.map((one) => ({...one, isPartial: most < wanted.length, isWeak: one.sum < found[0].sum / 3}));
 }
