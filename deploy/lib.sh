@@ -52,7 +52,7 @@ reap() {
 }
 
 # show_start LABEL, show_progress LABEL LOG STARTED: that a step is under way; on a terminal its minutes and the newest line of its log.
-# report_progress LABEL LOG: the same in a line of its own.
+# report_progress LABEL LOG STARTED: the same in a line of its own.
 show_start() { [ -t 1 ] || printf '        %s …\n' "$1"; }
 
 show_progress() {

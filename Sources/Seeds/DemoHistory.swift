@@ -22,8 +22,8 @@ private struct Routine {
     var excuses: [ExcuseCategory] = []
 }
 
-/// The first eighty of the demo's ninety days: routines with random outcomes, and a few single events. Only the
-/// questions of Sundays continue until yesterday.
+/// The first eighty of the demo's ninety days: routines with random outcomes, and a few single events. The series
+/// and the questions of Sundays continue after these days.
 enum DemoHistory {
     /// The last day with routines, counted from today. `DemoRecentDays` plans the days after it.
     static let lastRoutineDay = -11

@@ -160,6 +160,7 @@ nonisolated struct Pages<Item: Decodable & Sendable>: AsyncSequence, AsyncIterat
     private struct Page: Decodable {
         let items: [Item]
         let total: Int
+        let limit: Int
     }
 
     fileprivate let client: Client
@@ -175,7 +176,7 @@ nonisolated struct Pages<Item: Decodable & Sendable>: AsyncSequence, AsyncIterat
         while items.isEmpty, offset < total {
             let query = "\(path.contains("?") ? "&" : "?")limit=\(size)&offset=\(offset)"
             let page = try await client.send("GET", path + query, as: Page.self)
-            (items, offset, total) = (page.items[...], offset + size, page.total)
+            (items, offset, total) = (page.items[...], offset + page.limit, page.total)
         }
         return items.popFirst()
     }

@@ -53,11 +53,11 @@ export class Client {
 
     /** Yields the items of a list, page after page. */
     async *pages(path, size = 100) {
-        let total = 1;
-        for (let offset = 0; offset < total; offset += size) {
+        let [offset, total] = [0, 1];
+        while (offset < total) {
             const page = await this.send("GET", `${path}${path.includes("?") ? "&" : "?"}limit=${size}&offset=${offset}`);
             yield* page.items;
-            total = page.total;
+            [offset, total] = [offset + page.limit, page.total];
         }
     }
 

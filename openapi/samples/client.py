@@ -58,7 +58,7 @@ class Client:
         while offset < total:
             page = self.send("GET", f"{path}{'&' if '?' in path else '?'}limit={size}&offset={offset}")
             yield from page["items"]
-            offset, total = offset + size, page["total"]
+            offset, total = offset + page["limit"], page["total"]
 
     def sync(self, family, cursor, store):
         """Reads what has changed since the cursor (`start` at first), and returns the next one. `store` gets each page, and

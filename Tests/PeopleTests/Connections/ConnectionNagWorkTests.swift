@@ -211,6 +211,7 @@ struct ConnectionNagWorkTests {
             let words = "I forgot the very thing"
             try await server.call(API.submitExcuse, NagPath(nagID: nag.id), ExcuseCreate(text: words), as: child)
             for person in [child, scene.friend] {
+                _ = try await server.call(API.selectTone, ToneSelectRequest(nagID: nag.id), as: person)
                 let export = try await server.call(API.exportAccount, NoParameters(), as: person)
                 let exported = try #require(export.sections[.nags]?.first)
                 #expect(exported["id"] == .string(nag.id.description) && exported["family_id"] == .null)
@@ -232,7 +233,10 @@ struct ConnectionNagWorkTests {
             #expect(try await texts() == [["text": .string(words)], ["text": .string(others)]])
             try await server.database.run { database in
                 _ = try await database.query(NagStatements.eraseExcuses(of: child.id, limit: 10))
+                _ = try await database.query(AIStatements.deleteAnswers(to: child.id, limit: 10))
             }
+            let askers = try await server.rows("SELECT actor_id FROM ai_mediation_events")
+            #expect(askers == [["actor_id": .string(scene.friend.id.description)]])
             #expect(try await texts() == [["text": nil], ["text": .string(others)]], "those of others stay")
             let left = try await server.call(API.listExcuses, ExcuseListQuery(nagID: nag.id), as: scene.friend)
             #expect(left.items.map(\.summary) == [words], "the summary that others have seen stays")

@@ -67,7 +67,7 @@ async function refused(response) {
     const later = seconds > 0 ? ` Try again in ${span(seconds * 1000)}.` : "";
     try {
         const {error} = await response.json();
-        return new APIError(response.status, /\bagain( (in|at|after)\b|\.$)/i.test(error.message) ? error.message : error.message + later, error.details);
+        return new APIError(response.status, /\btry again\b/i.test(error.message) ? error.message : error.message + later, error.details);
     } catch {
         return new APIError(response.status, `The server answered ${response.status}.${later}`);
     }

@@ -19,7 +19,7 @@ struct StoredLog {
     }
 
     /// Reads the right edge of the whole log.
-    /// - Throws: `LogAcceptance.Fault.hashMissing` where the tables lack a hash.
+    /// - Throws: `RestoredLogAcceptance.Fault.hashMissing` where the tables lack a hash.
     func growth() async throws -> TreeGrowth {
         let size: Int64 = try await queries.query(LogStatements.size).onlyRow()["size"]
         guard let growth = try await growth(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }

@@ -19,7 +19,9 @@ extension AIStatements {
         """
         DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (
             SELECT family_id, sync_ts, id FROM ai_mediation_events
-            WHERE actor_id = \(user) AND family_id IN (\(MembershipStatements.families(of: user)))
+            WHERE actor_id = \(user) AND (
+                    family_id IN (\(MembershipStatements.families(of: user)))
+                    OR family_id IN (\(NagStatements.connections(of: user))))
                 AND prompt_type NOT IN ('push_back', 'push_back_refused', 'digest_sent')
             LIMIT \(limit))
         """

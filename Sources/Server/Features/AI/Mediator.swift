@@ -15,8 +15,8 @@ import TimeZones
 /// recorded, and a text about facts that have changed is not used.
 ///
 /// An answer is recorded only if nobody's rights, consents or constraints have changed since its facts were read. A
-/// push-back, a confirmed answer and the answer to a question with an ID are recorded only if nothing at all has
-/// changed in the ledger, so that limits, confirmations and IDs hold under concurrency.
+/// push-back, a confirmed answer, an answer in an AI session and the answer to a question with an ID are recorded only
+/// if nothing at all has changed in the ledger, so that limits, confirmations, sessions and IDs hold under concurrency.
 package final class Mediator {
     let services: Services
     private let constraintCache = EffectiveConstraints()

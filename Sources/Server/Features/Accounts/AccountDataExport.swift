@@ -18,7 +18,7 @@ final class AccountDataExport {
     init(_ services: Services) { self.services = services }
 
     /// Sends the export page by page.
-    /// - Throws: 429 when the caller has another export under way or has reached the day's limit, 503 when the server
+    /// - Throws: 429 when the caller has too many exports under way or has reached the day's limit, 503 when the server
     ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)

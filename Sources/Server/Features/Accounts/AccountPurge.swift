@@ -5,8 +5,8 @@ import Postgres
 import SQL
 
 /// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
-/// settings, the person's own words in excuses, completions, inputs, drafts and comments on policies, the history of AI answers, and
-/// uploaded pictures.
+/// settings, the person's own words in excuses, completions, inputs, drafts and comments on policies, the history of AI
+/// answers, and uploaded pictures.
 ///
 /// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
 /// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
@@ -16,7 +16,7 @@ struct AccountPurge {
     static let allowedDays = 1...30
     /// The default number of days, which leaves two for an outage of the server.
     static let standardDays = 28
-    /// The maximum number of excuses, inputs or answers that one statement changes, and of accounts in one read.
+    /// The maximum number of rows of one kind that one statement changes, and of accounts in one read.
     static let batchSize = 500
 
     /// An account to purge.

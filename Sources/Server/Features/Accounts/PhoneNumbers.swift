@@ -29,7 +29,7 @@ final class PhoneNumbers {
         let (phone, now) = (call.body.phone, caller.now)
         let account = try await services.access.account(caller, services.database)
         let email = try account.requireAdultEmail()
-        guard let texts = services.textMessenger else { throw APIError.phoneCodesAreNotConfigured }
+        guard let textMessenger = services.textMessenger else { throw APIError.phoneCodesAreNotConfigured }
         let chain = account.family ?? .outside
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
@@ -58,7 +58,7 @@ final class PhoneNumbers {
             // A concurrent request with the same idempotency key has stored its own code.
             try? await Attempts.refund(limits, at: now, services.database)
         } else {
-            texts.send(code: code, to: phone)
+            textMessenger.send(code: code, to: phone)
         }
         return answer
     }

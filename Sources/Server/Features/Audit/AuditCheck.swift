@@ -16,7 +16,7 @@ final class AuditCheck {
 
     /// Verifies a family's audit log for somebody who may read it, and stores the first finding.
     /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
-    ///   has another check or export under way.
+    ///   has too many checks and exports under way.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
         let running = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(running) {} }

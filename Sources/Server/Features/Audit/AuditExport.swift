@@ -48,7 +48,7 @@ final class AuditExport {
 
     /// Verifies the content of an export, and for an administrator who names no family also the signatures of all
     /// checkpoints. The first finding is stored.
-    /// - Throws: 429 for somebody who has other exports and checks under way.
+    /// - Throws: 429 for somebody who has too many exports and checks under way.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let running = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(running) {} }

@@ -99,8 +99,8 @@ enum Attempts {
         try await !queries.query(AttemptStatements.increment([limit], at: now)).isEmpty
     }
 
-    /// Runs `body`, and refunds the attempt if it throws. It MUST NOT throw for a wrong secret, because such an attempt
-    /// counts.
+    /// Runs `body`, and refunds the attempt if it throws. `body` MUST NOT throw for a wrong secret, because such an
+    /// attempt counts.
     static func refundingOnFailure<Value>(
         _ limits: [Limit], at now: Timestamp, _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {

@@ -20,7 +20,7 @@ extension Sessions {
     }
 
     /// Ends a session, unless it has ended or never existed.
-    /// - Parameter statement: returns the statement that reads the session, and the newest number of the chain.
+    /// - Parameter statement: returns the statement that reads the session and the newest number of the chain.
     private func end(_ context: CallContext, _ statement: (_ chain: FamilyID) -> SQL) async throws {
         guard let found = try await services.database.query(statement(.outside)).first else { return }
         let chain = try Person(found).chain

@@ -9,7 +9,7 @@ import Reactor
 enum SimulationLimit {
     /// The maximum number of texts that all conditions together search for. Preparing one takes about a microsecond.
     static let texts = 5_000
-    /// The largest cost of one case. The cost is the number of texts, times the content's length in bytes plus 32. A
+    /// The largest cost of one case. The cost is the number of texts times (the content's length in bytes plus 32). A
     /// case of this cost takes at most about 12 milliseconds, usually far less.
     static let costOfCase = 5_000_000
     /// The largest cost of all cases together.

@@ -12,7 +12,8 @@ enum DeliveryStatements {
             orderBy: "d.created_at DESC, d.id DESC")
     }
 
-    /// An expression: the type of the event of which the delivery `d` notifies. `e` is the nag event that `d` names, if any.
+    /// An expression: the type of the event of which the delivery `d` notifies. `e` is the nag event that `d` names, if
+    /// any.
     static let eventType: SQL = """
         coalesce(d.connection_event, d.family_notice,
                  CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent'

@@ -21,8 +21,8 @@ final class ModelCalls {
     /// - Parameters:
     ///   - facts: the facts that are sent to the model.
     ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
-    /// - Returns: the reply, or the failure of a model that was asked, as `result`; nil if no model was asked. Then the
-    ///   caller's ledger write decides about the answer or the refusal.
+    /// - Returns: the reply, whose `result` is a failure if the call failed; nil if no call was made. Then the caller's
+    ///   ledger write decides about the answer or the refusal.
     /// - Throws: `PostgresError`.
     func ask(
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]

@@ -255,7 +255,7 @@ struct DeliveryFacts {
             preferences.hasReminders(in: phase, of: words.category)
         else { return nil }
         return times.escalation(preferences, zones, plan).nextReminder(
-            after: max(last, times.phaseSince), now: now, snoozedUntil: times.dueAt > now ? times.dueAt : nil)
+            after: max(last, times.phaseStartedAt), now: now, snoozedUntil: times.dueAt > now ? times.dueAt : nil)
     }
 }
 
@@ -263,7 +263,7 @@ struct DeliveryFacts {
 private struct NagTimes {
     let dueAt: Timestamp
     let phase: EscalationPhase
-    let phaseSince: Timestamp
+    let phaseStartedAt: Timestamp
     private let committedAt: Timestamp?
     private let cycleStartedAt: Timestamp
 
@@ -273,7 +273,7 @@ private struct NagTimes {
             let phase = EscalationPhase(number: number), let cycleStartedAt: Timestamp = try row["cycle_started_at"]
         else { return nil }
         (self.dueAt, self.phase, self.cycleStartedAt) = (dueAt, phase, cycleStartedAt)
-        phaseSince = try row["phase_since"] ?? cycleStartedAt
+        phaseStartedAt = try row["phase_since"] ?? cycleStartedAt
         committedAt = try row["committed_at"]
     }
 
