@@ -85,9 +85,9 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// Returns a session for a request that need not wait; nil if it must wait: behind a waiting read, or behind a
-    /// request of its own queue. While writes wait, a read can only get the session that is reserved for reads. The
-    /// session that is returned counts as in use.
+    /// Returns a session for a request that need not wait; nil if it must wait: for a free session, behind a waiting
+    /// read, or behind a request of its own queue. While writes wait, a read can only get the session that is reserved
+    /// for reads. The session that is returned counts as in use.
     mutating func tryAcquire(for use: Purpose) -> Int? {
         let mustWait =
             firstWaiter(for: .read) != nil || firstWaiter(for: use) != nil || use == .bulkRead && !mayReadInBulk

@@ -52,6 +52,19 @@ import Testing
         return network == .online ? rule : "E-NET-001"
     }
 
+    @Test("the server answers a question without words that a constraint keeps local, unless the mode stays on the device")
+    func serversOwnRecords() throws {
+        let question = PolicyTests.question("")
+        let policy = PolicyEngine([try PolicyTests.constraint(1, .forceLocal)]).evaluate(question)
+        for (mode, isAnswered) in [(.heuristic, true), (.auto, true), (.localOnly, false), (.onDeviceOnly, false)]
+            as [(AIMode, Bool)]
+        {
+            let state = RuntimeState(local: LocalCapability(), network: .online, mode: mode, isServer: true)
+            let result = Router.route(question, state, policy, at: noon, trace: TraceID(high: 2, low: 3))
+            #expect((try? result.get().route) == (isAnswered ? .cloud : nil), "\(mode)")
+        }
+    }
+
     @Test("the router decides by question, privacy level, mode and network as its table says", arguments: Row.allCases)
     func table(_ row: Row) throws {
         for level in PrivacyLevel.allCases {

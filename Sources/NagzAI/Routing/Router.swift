@@ -20,9 +20,9 @@ public enum Router {
             return pending.routeLocally(.privacyLocal)
         }
         if policy.effectiveAction == .forceLocal {
-            // A question without a person's words is about the server's own records, so the server may answer it, unless
-            // the person's mode lets only the device answer.
-            let isServersOwn = state.isServer && question.content.isEmpty && !state.mode.staysOnDevice
+            // A question without a person's words is about the server's own records, so the server may answer it.
+            let isServersOwn = state.isServer && question.content.isEmpty
+            if isServersOwn, state.mode.staysOnDevice { return .failure(.localModelUnavailable) }
             let route: RoutingDecision.Route = isServersOwn ? .cloud : .local
             return pending.routeLocally(.policyForceLocal, route: route)
         }
