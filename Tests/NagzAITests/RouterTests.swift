@@ -52,7 +52,7 @@ import Testing
         return network == .online ? rule : "E-NET-001"
     }
 
-    @Test("the server answers a question without words that a constraint keeps local, unless the mode stays on the device")
+    @Test("the server answers a local question without words, unless the mode stays on the device")
     func serversOwnRecords() throws {
         let question = PolicyTests.question("")
         let policy = PolicyEngine([try PolicyTests.constraint(1, .forceLocal)]).evaluate(question)
