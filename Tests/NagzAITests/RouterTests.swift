@@ -55,7 +55,8 @@ import Testing
     @Test("the server answers a local question without words, unless the mode stays on the device")
     func serversOwnRecords() throws {
         let question = PolicyTests.question("")
-        let policy = PolicyEngine([try PolicyTests.constraint(1, .forceLocal)]).evaluate(question)
+        let constraint = try PolicyTests.constraint(1, .forceLocal, [("privacy_level", "equals", "auto")])
+        let policy = PolicyEngine([constraint]).evaluate(question)
         for (mode, isAnswered) in [(.heuristic, true), (.auto, true), (.localOnly, false), (.onDeviceOnly, false)]
             as [(AIMode, Bool)]
         {
