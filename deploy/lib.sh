@@ -58,12 +58,12 @@ show_start() { [ -t 1 ] || printf '        %s …\n' "$1"; }
 show_progress() {
     [ -t 1 ] || return 0
     printf '\r\033[K%.*s' "$(($(tput cols 2>/dev/null || echo 80) - 1))" \
-        "        $1 … $(minutes_since "$3") min: $(newest "$2")"
+        "        $1 … $(minutes_since "$3") min: $(newest_line "$2")"
 }
 
-report_progress() { printf '        %s … %s min: %s\n' "$1" "$(minutes_since "$3")" "$(newest "$2")"; }
+report_progress() { printf '        %s … %s min: %s\n' "$1" "$(minutes_since "$3")" "$(newest_line "$2")"; }
 
-newest() { tail -c 400 "$1" | tr '\r' '\n' | last_line -; }
+newest_line() { tail -c 400 "$1" | tr '\r' '\n' | last_line -; }
 
 # show_result LABEL STARTED STATUS
 show_result() {

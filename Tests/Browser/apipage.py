@@ -87,7 +87,7 @@ SEARCHES = {
     "get /nags/{id}": "getNag", "GET /api/v1/me": "getMe", "escalate a nag zebra": "getEscalation",
 }
 # What there is not.
-MISSES = ["2fa", "passkey", "graphql", "billing"]
+MISSES = ["two factor", "2fa", "passkey", "graphql", "billing"]
 ANSWER = "document.querySelector('[aria-label=\"The answer\"]')"
 
 

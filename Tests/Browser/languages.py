@@ -13,7 +13,7 @@ REFUSALS = {"de": "E-Mail-Adresse: muss die Form name@example.com haben.", "es":
 REFUSED = """fetch('/api/v1/auth/login', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({email: 'nobody', password: 'a password of none'})})
     .then((response) => response.json()).then(({error}) => import('/console/language.js').then(({said}) => said(error.message)))"""
 # The rows of all lists.
-ROWS = "Promise.all(['logwords', 'familywords', 'questionwords', 'serverwords'].map((name) => import(`/console/${name}.js`))).then((lists) => lists.flatMap((one) => one.default))"
+ROWS = "import('/console/language.js').then(({lists}) => Promise.all(lists.map((name) => import(`/console/${name}.js`)))).then((all) => all.flatMap((one) => one.default))"
 # Texts on the page that are neither translations nor other people's words: the log's kinds and ids are code.
 UNTRANSLATED = """(async () => {
     const rows = await %s;

@@ -33,6 +33,16 @@ struct RateWindowTests {
         #expect(next.remaining == 299, "the minute is over for all")
     }
 
+    @Test("Retry-After is the number of whole seconds after which a limit has ended, at least one")
+    func retryAfter() {
+        let now = Timestamp(seconds: 1_800_000_000)
+        for (microseconds, seconds) in [(0, 1), (1, 1), (1_000_000, 1), (1_000_001, 2), (59_999_999, 60)]
+            as [(Int64, Int)]
+        {
+            #expect(APIError.seconds(from: now, to: now + Timestamp.Span(microseconds: microseconds)) == seconds)
+        }
+    }
+
     @Test("expired counts are evicted first, then the smallest")
     func eviction() {
         var windows = RateWindows<Int>(limit: 8)

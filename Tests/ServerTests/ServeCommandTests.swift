@@ -44,12 +44,13 @@ struct ServeCommandTests {
     }
 
     @Test(
-        "nagz serve does not start with a key that others may read or guess, and says what to do",
+        "nagz serve does not start with a key that others may read or guess, or a file too large for keys, and says why",
         arguments: [
             ("token", key, 0o644, "chmod 600"), ("token", key, 0o640, "chmod 600"), ("audit", key, 0o604, "chmod 600"),
             ("token", String(repeating: "00", count: 32), 0o600, "openssl rand -hex 32"),
             ("token", String(repeating: "a7", count: 48), 0o600, "openssl rand -hex 32"),
             ("audit", String(repeating: "ff", count: 32), 0o600, "openssl rand -hex 32"),
+            ("token", key + String(repeating: "\n", count: 65_536), 0o600, "larger than 64 KB"),
         ])
     func worthlessKeys(file: String, key: String, mode: Int, advice: String) async throws {
         let program = try #require(NagzProgram.url)

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import JSON
 import NagzAI
+import OpenAPICheck
 import Reactor
 import SQL
 import Testing
@@ -81,6 +82,13 @@ struct TelemetryTests {
                 #expect(line.hasPrefix(announced) && Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
             }
         }
+    }
+
+    @Test("each status of a failure that an operation declares is counted by itself, and so as a failure")
+    func failures() {
+        let declared = Set(TestServer.document.operations.flatMap(\.statuses).filter { $0 >= 500 })
+        #expect(declared.isSuperset(of: [500, 502, 503, 504]))
+        #expect(declared.isSubset(of: RequestCounters.statuses.map(Int.init)))
     }
 
     @Test("the API's port does not serve metrics, and the metrics port serves nothing else")

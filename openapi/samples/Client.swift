@@ -68,12 +68,12 @@ actor Client {
         _ method: String, _ path: String, _ body: (any Encodable & Sendable)? = nil, key: String? = nil,
         as _: Response.Type = Nothing.self
     ) async throws -> Response {
-        let used = session
+        let usedSession = session
         do {
             return try await sendOnce(method, path, body, key)
         } catch let error as NagzError where error.status == 401 && !path.hasPrefix("/auth/") {
-            guard let used else { throw error }
-            try await refresh(used)
+            guard let usedSession else { throw error }
+            try await refresh(usedSession)
         }
         return try await sendOnce(method, path, body, key)
     }

@@ -42,9 +42,6 @@ extension InvalidInput {
         InvalidInput("must not contain invisible characters", field: field)
     }
     static let containsNUL = InvalidInput("must not contain the character U+0000")
-    static func notVisibleASCII(_ field: String) -> InvalidInput {
-        InvalidInput("must consist of visible ASCII characters", field: field)
-    }
 
     // MARK: Formats
 
@@ -78,10 +75,9 @@ extension InvalidInput {
 
     // MARK: Single fields
 
-    static func isForBrowsers(_ field: String) -> InvalidInput {
-        InvalidInput("is for the platform web only", field: field)
-    }
-    static func notConfidence(_ field: String) -> InvalidInput { InvalidInput("must be 0 to 1", field: field) }
+    static let subscriptionIsForBrowsers = InvalidInput("is for the platform web only", field: "subscription")
+    static let confidenceIsOutOfRange = InvalidInput("must be 0 to 1", field: "confidence")
+    static let keyIsNotVisibleASCII = InvalidInput("must consist of visible ASCII characters", field: "key")
     static func notInDraft(_ field: String) -> InvalidInput {
         InvalidInput("is not part of a draft of this kind", field: field)
     }

@@ -59,7 +59,7 @@ public final class KnownNames: Sendable {
     }
 
     /// Returns the known name that differs in the fewest letters, ignoring case, underscores and hyphens; nil if more
-    /// than a third of the letters differ, or if the name is longer than 64 bytes.
+    /// than a third of the letters differ, and more than one, or if the name is longer than 64 bytes.
     public static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         func normalized(_ text: String) -> [UInt8] {

@@ -37,7 +37,7 @@ public struct Capture: Hashable, Sendable {
         confidence = try fields.optional("confidence")
         context = try fields.optional("source_context")
         if let confidence, !Self.confidenceRange.contains(confidence) {
-            throw .notConfidence("confidence")
+            throw .confidenceIsOutOfRange
         }
     }
 

@@ -36,7 +36,7 @@ public struct DeviceTokenRegister: Hashable, WireObject {
         } else {
             self.init(platform: platform, token: try fields.secret("token", 1...512))
             guard try fields.optional("subscription") as WebPushSubscription? == nil else {
-                throw .isForBrowsers("subscription")
+                throw .subscriptionIsForBrowsers
             }
         }
     }

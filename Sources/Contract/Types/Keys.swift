@@ -6,7 +6,7 @@ extension AIKeyUpdate {
     func check() throws(InvalidInput) {
         // The key is sent as a header field.
         guard key.wireText.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .notVisibleASCII("key")
+            throw .keyIsNotVisibleASCII
         }
     }
 }

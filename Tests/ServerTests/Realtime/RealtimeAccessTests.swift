@@ -89,6 +89,21 @@ struct RealtimeAccessTests {
         }
     }
 
+    @Test("an invalid ticket counts once against its address's limit of 300")
+    func invalidTickets() async throws {
+        try await TestServer.run(configure: { $0.enforcesRateLimits = true }) { server in
+            let family = try await server.family()
+            var statuses: [Int] = []
+            for _ in 0..<301 {
+                let query = "ticket=nonsense&family_id=\(family.id)"
+                statuses.append(
+                    try await SocketClient.open(server.port, query: query, origin: "http://localhost:5173", host: 9)
+                        .status)
+            }
+            #expect(statuses == Array(repeating: 401, count: 300) + [429])
+        }
+    }
+
     @Test("a socket request without an upgrade gets 426")
     func noUpgrade() async throws {
         try await TestServer.run { server in

@@ -6,7 +6,7 @@
 
 const locales = {en: "en-GB", de: "de", es: "es"};
 const column = {de: 1, es: 2};
-const lists = ["logwords", "familywords", "questionwords", "serverwords"];
+export const lists = ["logwords", "familywords", "questionwords", "serverwords"];
 const untouched = "bdi, code, kbd, time, textarea, script, style";
 const attributes = ["title", "aria-label", "placeholder"];
 

@@ -43,8 +43,8 @@ export const aliases = {
 /** Words that say nothing about an operation. */
 const silent = new Set(["a", "am", "an", "as", "the", "of", "to", "my", "how", "in", "for", "is", "do", "i", "with", "by", "and", "on", "or", "what", "which", "not", "too", "many"]);
 
-/** The words of a text; “log in”, “sign-out” and “real time” are one word each. */
-const words = (text) => (text ?? "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replace(/\b(log|sign)(?:ged|ging|ed|ing)?[ -](in|out|up)s?\b/g, "$1$2").replace(/\breal[ -]time\b/g, "realtime").match(/[\p{L}\p{N}]+/gu) ?? [];
+/** The words of a text; “log in”, “sign-out”, “real time” and “two-factor” are one word each. */
+const words = (text) => (text ?? "").replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase().replace(/\b(log|sign)(?:ged|ging|ed|ing)?[ -](in|out|up)s?\b/g, "$1$2").replace(/\b(real|two)[ -](time|factor)\b/g, "$1$2").match(/[\p{L}\p{N}]+/gu) ?? [];
 /** The names in a text that have underscores, such as `due_at`, as they are. */
 const names = (text) => (text ?? "").toLowerCase().match(/[\p{L}\p{N}]+(?:_[\p{L}\p{N}]+)+/gu) ?? [];
 const stem = (word) => word.length > 3 ? word.replace(/(ies|s)$/, (end) => end === "ies" ? "y" : "") : word;
@@ -81,9 +81,9 @@ function score(word, bags) {
 }
 
 /** The words that say something, or all if none does. */
-function telling(words) {
-    const found = words.filter((word) => !silent.has(word));
-    return found.length ? found : words;
+function telling(some) {
+    const found = some.filter((word) => !silent.has(word));
+    return found.length ? found : some;
 }
 
 /** The entries that have every word of the query, best first, or else most of the words (`isPartial`); all of them, in their order, without a

@@ -26,7 +26,7 @@ final class RequestCounters: Sendable {
         }
     }
 
-    private static let statuses: [UInt16] = [
+    static let statuses: [UInt16] = [
         101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
         502, 503, 504, 505,
     ]

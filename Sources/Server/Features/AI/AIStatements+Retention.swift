@@ -13,8 +13,9 @@ extension AIStatements {
             """
         })
 
-    /// Deletes at most `limit` answers to a person's own questions in the families that they are or were in. Push-backs
-    /// and sent digests stay: they are also others' history, and the policy's limits count push-backs.
+    /// Deletes at most `limit` answers to a person's own questions, in the families that they are or were in and about
+    /// nags of their connections. Push-backs and sent digests stay: they are also others' history, and the policy's
+    /// limits count push-backs.
     static func deleteAnswers(to user: UserID, limit: Int) -> SQL {
         """
         DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (

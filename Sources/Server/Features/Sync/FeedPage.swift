@@ -114,8 +114,8 @@ struct FeedPage {
                 write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
-                // Each page contains all connections, because their stamps are of their own ledgers, not of the
-                // family's.
+                // Each page contains all connections, at most `FeedPageSize.exact.rows`, because their stamps are of
+                // their own ledgers, not of the family's.
                 write("connections", primary, Self.rows(of: .connections, in: primary), family, to: &json) {
                     FeedEntities.connection(&$0)
                 }
