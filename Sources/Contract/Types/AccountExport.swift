@@ -12,11 +12,12 @@ extension AccountCreate {
 public struct AccountExport: Hashable, WireObject {
     /// The lists, in the order in which they are written.
     public enum Section: String, Sendable, CaseIterable {
-        case account, memberships, nags, excuses, notes, preferences, consents, devices, blocks
+        case account, sessions, memberships, nags, excuses, notes, preferences, consents, devices, deliveries, blocks
         case abuseReports = "abuse_reports"
         case points, badges, incentives, connections, attachments
         case aiConstraints = "ai_constraints"
         case aiExecutions = "ai_executions"
+        case aiAnswers = "ai_answers"
         case aiKeys = "ai_keys"
         case drafts, inputs
     }

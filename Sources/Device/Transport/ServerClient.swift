@@ -101,8 +101,12 @@ public actor ServerClient {
             }
         refreshTask = task
         let outcome = await task.value
-        refreshTask = nil
-        session = try outcome.get()
+        // The first of those who waited takes the outcome. A later one may find a newer exchange under way.
+        if refreshTask == task {
+            refreshTask = nil
+            if case .success(let refreshedSession) = outcome { session = refreshedSession }
+        }
+        _ = try outcome.get()
     }
 
     /// Exchanges the refresh token at the server, and saves the new tokens.

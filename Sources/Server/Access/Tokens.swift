@@ -78,6 +78,9 @@ public struct Tokens: Sendable {
         return verified.claims
     }
 
+    /// Returns the session that a signed token names, even if the token has expired.
+    func session(of token: String) throws(APIError) -> SessionID { try readSigned(token).claims.session }
+
     /// Returns the claims of a signed token, or of a development token if these are accepted. It does not check whether
     /// the token has expired.
     fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {

@@ -49,6 +49,20 @@ final class RouteTable {
         }
     }
 
+    /// Adds an operation that ends a session: the handler gets the session that the access token names, even if the
+    /// token has expired. It is nil without a token, and with one that this service did not sign.
+    func endingSession<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (SessionID?, CallContext, Call<Parameters, Body>) async throws -> Answer
+    ) {
+        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
+        add(endpoint.operation) { [self] request, context, fields in
+            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
+            let session = try? Self.bearerToken(request).flatMap { try services.tokens.session(of: $0) }
+            return try await handler(session, context, makeCall(endpoint, request, &fields)).content
+        }
+    }
+
     /// Adds an operation for signed-in callers.
     func signedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,

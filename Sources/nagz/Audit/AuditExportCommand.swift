@@ -61,7 +61,7 @@ enum ExportOutput {
         }
         var (resumption, keptBytes) = (Resumption(), UInt64(0))
         var splitter = LineSplitter()
-        var isForeign = false
+        var (isForeign, hasHeader) = (false, false)
         while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
             splitter.add(data) { line in
                 guard let exportLine = AuditExportLine(line) else {
@@ -70,7 +70,9 @@ enum ExportOutput {
                 }
                 // A line that this run writes again is not kept.
                 switch exportLine {
-                case .header(let header): isForeign = isForeign || header.familyID != family
+                case .header(let header):
+                    hasHeader = true
+                    isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
                     guard family != nil || entry.position != nil else { return }
                     resumption.lastEntry = family == nil ? entry.position : entry.n
@@ -83,7 +85,7 @@ enum ExportOutput {
                 keptBytes += UInt64(line.count) + 1
             }
         }
-        guard !isForeign else {
+        guard !isForeign, hasHeader || keptBytes == 0 else {
             throw Stop(.configuration, "“\(path)” is not an export of this log: name another file")
         }
         if !resumption.isComplete {

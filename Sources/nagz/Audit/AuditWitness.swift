@@ -17,6 +17,9 @@ enum AuditWitness {
         }
         let pushURL = try arguments.takeValue("--push")
         try arguments.finish()
+        if let text = try? String(contentsOfFile: path, encoding: .utf8), WitnessFile.isSingleNote(text) {
+            throw Stop(.configuration, "“\(path)” is a single checkpoint: name another file to append checkpoints to")
+        }
         let server = try AuditServer(serverURL)
         var trustedKeys = TrustedKeys(pinned: pinned)
         let checkpointText = try await server.call(API.getAuditCheckpoint, NoParameters()).text

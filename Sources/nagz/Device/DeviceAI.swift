@@ -83,7 +83,7 @@ enum DeviceAI {
         print("consent          ai_mediation is \(consent)")
         print("network          \(network.rawValue), by the latest attempts to reach the server")
         for provider in providers where provider.model != nil {
-            let state = provider.isActive ? "in use" : provider.reason ?? "not used by your mode"
+            let state = provider.isActive ? "in use" : provider.reason ?? "not in use"
             print("provider         \(provider.name) (\(provider.model ?? "")): \(state)")
         }
         print("What would answer now")

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import LoopbackClient
 import NagzAI
+import SQL
 import TestHTTPServer
 import Testing
 
@@ -44,6 +45,25 @@ struct ProviderListTests {
                     #expect(items.allSatisfy { $0.supportsSchemas && !$0.isLatencyMeasured })
                 }
             }
+        }
+    }
+
+    @Test("no engine is active while the server's AI is off, or without the consent")
+    func switchedOff() async throws {
+        try await ModelScene.run { scene in
+            let home = scene.ai.home
+            for (preferences, isActive) in [
+                (#"{"ai_server_enabled": false}"#, false), (#"{"ai_server_enabled": true, "ai_mode": "off"}"#, false),
+                (#"{"ai_mode": "auto"}"#, true),
+            ] {
+                try await scene.ai.prefer(preferences, home.guardian)
+                let items = try await Self.providers(home.guardian, home, scene.ai.server)
+                #expect(items.contains { $0.isActive } == isActive, "\(preferences)")
+                #expect(items[0].isAvailable && items[1].isAvailable)
+            }
+            try await scene.ai.server.sql("UPDATE consents SET revoked_at = now() WHERE consent_type = 'ai_mediation'")
+            let items = try await Self.providers(home.guardian, home, scene.ai.server)
+            #expect(!items.contains { $0.isActive })
         }
     }
 

@@ -129,6 +129,34 @@ struct AccountExportTests {
         }
     }
 
+    @Test("an export has the person's open sessions, what they were notified of and what the AI answered them")
+    func received() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.register("push-token", as: family.child)
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            _ = try await server.call(API.coach, CoachingRequest(nagID: nag.id), as: family.child)
+            _ = try await server.call(API.coach, CoachingRequest(nagID: nag.id), as: family.guardian)
+            try await server.sql(
+                """
+                INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id,
+                                                 recipient_ids, at, sync_seq, sync_ts)
+                SELECT \(family.id), gen_random_uuid(), \(NagID(high: 0, low: 0)), 'digest_sent', 'neutral', 'the week',
+                       \(family.guardian.id), ARRAY[\(family.child.id)]::uuid[], now(), seq, ts
+                FROM family_clock WHERE family_id = \(family.id)
+                """)
+            let sections = try await Self.export(family.child, on: server).sections
+            #expect(sections[.sessions, default: []].map { $0["id"] } == [.string(family.child.session.description)])
+            #expect(sections[.deliveries, default: []].map { $0["nag_id"] } == [.string(nag.id.description)])
+            #expect(sections[.deliveries]?.first?["cause"] == "nag_created")
+            let answers = sections[.aiAnswers, default: []]
+            #expect(Set(answers.map { $0["prompt_type"] }) == ["coaching", "digest_sent"])
+            #expect(answers.contains { $0["summary"] == "the week" })
+            let others = try await Self.export(family.participant, on: server).sections
+            #expect(others[.deliveries] == [] && others[.aiAnswers] == [])
+        }
+    }
+
     @Test("the note of a completion is in its recipient's export, and in nobody else's")
     func notes() async throws {
         try await TestServer.run { server in

@@ -130,6 +130,43 @@ struct AccountPurgeTests {
         }
     }
 
+    @Test("a purge whose batch another one has erased meanwhile still erases the rest")
+    func contended() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let child = family.child.id
+            _ = try await server.nag(from: family.guardian, to: family.child)
+            try await server.sql(
+                """
+                INSERT INTO ai_mediation_events
+                    (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
+                SELECT \(family.id), gen_random_uuid(), gen_random_uuid(), 'coaching', 'neutral', 'words', \(child), now(),
+                       seq, ts
+                FROM family_clock, generate_series(0, \(AccountPurge.batchSize)) WHERE family_id = \(family.id)
+                """)
+            _ = try await server.call(API.deleteAccount, AccountPath(userID: child), as: family.guardian)
+            server.clock.advance(by: .days(28))
+            let rows = AIStatements.answersToPerson
+            let (url, clock) = (server.database.url, server.clock)
+            let keys = try #require(TestServer.auditKeyring)
+            let purge = try await server.database.run { database in
+                try await database.transaction { other in
+                    _ = try await other.query(rows.erase(rows.keys(child, AccountPurge.batchSize)))
+                    let purge = Task {
+                        try await AccountPurgeCommand.run(
+                            databaseURL: url, keys: keys, days: AccountPurge.standardDays,
+                            isDryRun: false, clock: clock
+                        ) { _, _ in }
+                    }
+                    try await other.waitUntilBlocking("the purge does not wait for the other one's rows")
+                    return purge
+                }
+            }
+            #expect(try await purge.value == 1)
+            #expect(try await server.rows("SELECT id FROM ai_mediation_events") == [])
+        }
+    }
+
     @Test("the server's own database login may purge accounts")
     func asServer() async throws {
         try await TestServer.run { server in

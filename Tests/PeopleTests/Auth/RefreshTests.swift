@@ -170,6 +170,27 @@ struct LogOutTests {
         }
     }
 
+    @Test("a logout with an expired access token ends its session, and one that another server signed ends nothing")
+    func expired() async throws {
+        try await TestServer.run { server in
+            let session = try await server.signUp("nell@example.org")
+            let foreign = Tokens(keys: [[UInt8](repeating: 8, count: 32)])
+            let claims = try server.tokens.verify(session.accessToken.wireText, at: server.clock.now())
+            let forged = foreign.accessToken(claims, at: server.clock.now())
+            server.clock.advance(by: Tokens.accessLifetime)
+            #expect(try await server.status(of: session.accessToken) == 401)
+            let ignored = try await server.expectOnly {
+                try await server.call("POST", "/api/v1/auth/logout", token: forged)
+            }
+            #expect(ignored.status == 204)
+            let reply = try await server.expectOnly(audit: ["session.revoked"]) {
+                try await server.call("POST", "/api/v1/auth/logout", token: session.accessToken.wireText)
+            }
+            #expect(reply.status == 204)
+            try await expectRefusal(401) { try await server.refresh(session.refreshToken) }
+        }
+    }
+
     @Test("ten logouts at once leave one entry")
     func concurrent() async throws {
         try await TestServer.run { server in

@@ -232,8 +232,9 @@ struct ConnectionNagWorkTests {
             }
             #expect(try await texts() == [["text": .string(words)], ["text": .string(others)]])
             try await server.database.run { database in
-                _ = try await database.query(NagStatements.eraseExcuses(of: child.id, limit: 10))
-                _ = try await database.query(AIStatements.deleteAnswers(to: child.id, limit: 10))
+                for rows in [NagStatements.excusesOfPerson, AIStatements.answersToPerson] {
+                    _ = try await database.query(rows.erase(rows.keys(child.id, 10)))
+                }
             }
             let askers = try await server.rows("SELECT actor_id FROM ai_mediation_events")
             #expect(askers == [["actor_id": .string(scene.friend.id.description)]])

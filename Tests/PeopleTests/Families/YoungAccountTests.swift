@@ -73,6 +73,32 @@ struct YoungAccountTests {
         }
     }
 
+    @Test("a waiting account can be exported and deleted by its owner, and by nobody else")
+    func ownData() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let session = try await server.signUp("kim@example.org", born: born)
+            let (kim, token) = (session.user.id, session.accessToken.wireText)
+            let export = try await server.expectOnly(audit: ["account.exported"]) {
+                try await server.call("GET", "/api/v1/accounts/export", token: token)
+            }
+            #expect(export.status == 200 && export.json?["account"]?[0]?["email"] == "kim@example.org")
+            let path = "/api/v1/accounts/\(kim)"
+            let others = try await server.expectOnly {
+                try await server.call("DELETE", path, token: server.token(family.guardian))
+            }
+            #expect(others.status == 404)
+            let deleted = try await server.expectOnly(audit: ["account.deleted"]) {
+                try await server.call("DELETE", path, token: token)
+            }
+            #expect(deleted.status == 200 && deleted.json?["status"] == "deleted")
+            #expect(try await server.call("GET", "/api/v1/me", token: token).status == 401)
+            let again = try await server.signUp("kim@example.org", born: born)
+            #expect(again.user.id != kim && again.user.status == "pending_guardian_consent")
+        }
+    }
+
     private func signIn(_ server: TestServer) async throws -> (status: String, token: String) {
         let answer = try await server.logIn("kim@example.org", password: "correct horse")
         return (answer.user.status, answer.accessToken.wireText)

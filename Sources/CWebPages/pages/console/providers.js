@@ -25,7 +25,7 @@ export function providers(family) {
     get("/ai/providers", {family_id: family}).then(({items}) => {
         list.replaceChildren(...items.map((one) => h("li", {},
             h("b", {}, names.get(one.name) ?? h("bdi", {}, one.name)), one.model && h("span", {}, " ", h("bdi", {}, one.model)), h("span", {class: "muted"}, ` ${places[one.reach] ?? ""} `),
-            h("span", {class: one.active ? "badge" : "badge plain"}, one.active && (one.available || one.reason === "not_checked") ? "in use" : one.available ? "not used by your mode" : reasons.get(one.reason) ?? one.reason),
+            h("span", {class: one.active ? "badge" : "badge plain"}, one.active && (one.available || one.reason === "not_checked") ? "in use" : one.available ? "not in use" : reasons.get(one.reason) ?? one.reason),
             one.name !== "heuristic" && one.model && h("small", {class: "muted"}, ` ${facts(one)}`))));
         section.hidden = false;
     }, () => {});

@@ -13,18 +13,19 @@ extension AIStatements {
             """
         })
 
-    /// Deletes at most `limit` answers to a person's own questions, in the families that they are or were in and about
-    /// nags of their connections. Push-backs and sent digests stay: they are also others' history, and the policy's
+    /// The answers to a person's own questions, in the families that they are or were in and about nags of their
+    /// connections. Push-backs and sent digests are not among them: they are also others' history, and the policy's
     /// limits count push-backs.
-    static func deleteAnswers(to user: UserID, limit: Int) -> SQL {
-        """
-        DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (
+    static let answersToPerson = PersonalRows(
+        keys: { user, limit in
+            """
             SELECT family_id, sync_ts, id FROM ai_mediation_events
             WHERE actor_id = \(user) AND (
                     family_id IN (\(MembershipStatements.families(of: user)))
                     OR family_id IN (\(NagStatements.connections(of: user))))
                 AND prompt_type NOT IN ('push_back', 'push_back_refused', 'digest_sent')
-            LIMIT \(limit))
-        """
-    }
+            LIMIT \(limit)
+            """
+        },
+        erase: { "DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (\($0))" })
 }

@@ -34,10 +34,11 @@ final class AccountDataExport {
 
     /// Records the export in the audit log, and counts it against the day's limit.
     private func recordExport(_ caller: Caller) async throws {
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        let account = try await services.access.account(caller, acceptsWaiting: true, services.database)
+        let chain = account.family ?? .outside
         let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
+            let account = try await services.access.account(caller, acceptsWaiting: true, queries)
             let count = DailyCount(limit: .accountExports, user: caller.userID)
             let act = Act(
                 kind: .accountExported, basis: .nothingChanged(since: seq), actor: account.pseudonym,
@@ -58,7 +59,7 @@ final class AccountDataExport {
                 var after = ResourceID(high: 0, low: 0)
                 while true {
                     let caller = caller.copy(at: services.clock.now())
-                    _ = try await services.access.account(caller, services.database)
+                    _ = try await services.access.account(caller, acceptsWaiting: true, services.database)
                     let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
                     let rows = try await services.throttledQueries(of: caller).query(section.statement(page, family))
                     let found = try rows.map { row throws(PostgresError) -> (id: ResourceID, json: String) in
@@ -101,9 +102,10 @@ extension AccountExport.Section {
     fileprivate func familiesToRead(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families
-        // These also have rows of connections, outside families.
-        case .nags, .excuses, .inputs: families + [nil]
-        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
+        // These also have rows outside families, such as those of connections.
+        case .nags, .excuses, .deliveries, .aiAnswers, .inputs: families + [nil]
+        case .account, .sessions, .memberships, .consents, .devices, .blocks, .abuseReports, .connections,
+            .attachments, .aiKeys:
             [nil]
         }
     }
@@ -112,6 +114,7 @@ extension AccountExport.Section {
         let family = ledger ?? .outside
         return switch self {
         case .account: AccountStatements.exported(page)
+        case .sessions: SessionStatements.exported(page)
         case .memberships: MembershipStatements.exported(page)
         case .nags: NagStatements.exported(page, in: ledger)
         case .excuses: NagStatements.exportedExcuses(page, in: ledger)
@@ -119,6 +122,7 @@ extension AccountExport.Section {
         case .preferences: PreferenceStatements.exported(page, in: family)
         case .consents: ConsentStatements.exported(page)
         case .devices: DeviceStatements.exported(page)
+        case .deliveries: DeliveryStatements.exported(page, in: ledger)
         case .blocks: BlockStatements.exported(page)
         case .abuseReports: AbuseReportStatements.exported(page)
         case .points: GamificationStatements.exported(page, in: family)
@@ -126,6 +130,7 @@ extension AccountExport.Section {
         case .incentives: IncentiveStatements.exported(page, in: family)
         case .aiConstraints: ConstraintStatements.exported(page, in: family)
         case .aiExecutions: ExecutionStatements.exported(page, in: family)
+        case .aiAnswers: AIStatements.exported(page, in: ledger)
         case .aiKeys: AIKeyStatements.exported(page)
         case .drafts: DraftStatements.exported(page, in: family)
         case .inputs: IngestionStatements.exported(page, in: ledger)

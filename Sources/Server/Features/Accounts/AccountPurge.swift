@@ -29,9 +29,9 @@ struct AccountPurge {
     let ledger: Ledger
     let days: Int
 
-    /// Reads the accounts to purge, the oldest deletions first; at most `batchSize` of them.
-    func dueAccounts(at now: Timestamp) async throws -> [Account] {
-        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: Self.batchSize)
+    /// Reads the accounts to purge, the oldest deletions first; at most `limit` of them.
+    func dueAccounts(at now: Timestamp, limit: Int) async throws -> [Account] {
+        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: limit)
         return try await database.query(statement).map { row throws(PostgresError) in
             Account(id: try row["id"], deletedAt: try row["deleted_at"])
         }
@@ -43,7 +43,7 @@ struct AccountPurge {
     func run(_ actor: Pseudonym, _ context: () -> CallContext) async throws -> Int {
         var purged = 0
         while true {
-            let accounts = try await dueAccounts(at: context().now)
+            let accounts = try await dueAccounts(at: context().now, limit: Self.batchSize)
             for account in accounts { purged += try await purge(account.id, actor, context()) ? 1 : 0 }
             if accounts.count < Self.batchSize { return purged }
         }
@@ -52,13 +52,13 @@ struct AccountPurge {
     /// Purges one account.
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
-        for erase in [
-            NagStatements.eraseExcuses, NagStatements.eraseCompletionNotes, IngestionStatements.deleteSummaries,
-            AIStatements.deleteAnswers,
+        for rows in [
+            NagStatements.excusesOfPerson, NagStatements.completionNotesOfPerson, IngestionStatements.summariesOfPerson,
+            AIStatements.answersToPerson,
         ] {
-            var changedRows = Self.batchSize
-            while changedRows == Self.batchSize {
-                changedRows = try await database.query(erase(user, Self.batchSize)).affectedRows
+            // A batch that erases nothing proves nothing: another instance may have erased the same rows.
+            while try await !database.query(rows.keys(user, 1)).isEmpty {
+                _ = try await database.query(rows.erase(rows.keys(user, Self.batchSize)))
             }
         }
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
@@ -97,7 +97,7 @@ public enum AccountPurgeCommand {
         try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
-            let due = try await purge.dueAccounts(at: clock.now())
+            let due = try await purge.dueAccounts(at: clock.now(), limit: .max)
             for account in due { report(account.id, account.deletedAt) }
             if isDryRun { return due.count }
             return try await purge.run(SystemActor.commandLine) { tool.context(clock.now()) }

@@ -52,7 +52,8 @@ final class Accounts {
         _ caller: Caller, _ call: Call<AccountPath, NoBody>
     ) async throws -> AccountResponse {
         let user = call.parameters.userID
-        let account = try await services.access.account(caller, services.database)
+        let account = try await services.access.account(
+            caller, acceptsWaiting: user == caller.userID, services.database)
         let found = try await services.database.query(AccountStatements.byID(user)).first
         guard let person = try found.map(Person.init),
             user == caller.userID || (account.family != nil && person.membership?.familyID == account.family)
@@ -65,7 +66,7 @@ final class Accounts {
         }
         do {
             return try await services.ledger.write(caller, in: .outside) { queries in
-                guard try await services.access.account(caller, queries).family == nil else {
+                guard try await services.access.account(caller, acceptsWaiting: true, queries).family == nil else {
                     throw APIError.accountHasJoined
                 }
                 let act = Act(

@@ -8,9 +8,9 @@ extension Sessions {
     /// Ends the session of the access token and that of the refresh token, usually the same one. A session that has
     /// ended or never existed is not an error: the client wants it ended, and it is.
     package func logOut(
-        _ caller: Caller?, _ context: CallContext, _ call: Call<NoParameters, RefreshRequest?>
+        _ session: SessionID?, _ context: CallContext, _ call: Call<NoParameters, RefreshRequest?>
     ) async throws -> NoAnswer {
-        if let session = caller?.sessionID {
+        if let session {
             try await end(context) { SessionStatements.byID(session, at: context.now, chain: $0) }
         }
         if let hash = (call.body?.refreshToken.wireText).map(Tokens.refreshHash) {

@@ -18,7 +18,7 @@ package final class Sessions {
         routes.open(API.logIn, logIn)
         routes.open(API.childLogIn, childLogIn)
         routes.open(API.refreshSession, refresh)
-        routes.optionallySignedIn(API.logOut, logOut)
+        routes.endingSession(API.logOut, logOut)
         routes.signedIn(API.listSessions, list)
         routes.signedIn(API.endSession, endOne)
         routes.signedIn(API.endOtherSessions, endOthers)

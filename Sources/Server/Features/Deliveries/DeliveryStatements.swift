@@ -27,7 +27,7 @@ enum DeliveryStatements {
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure,
         d.dropped, d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(eventType) AS cause
         """
-    private static let eventJoin: SQL = """
+    static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
         """
 

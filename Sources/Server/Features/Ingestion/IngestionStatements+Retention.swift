@@ -52,15 +52,16 @@ extension IngestionStatements {
             """
     }
 
-    /// Deletes at most `limit` summaries of a person's inputs in the families that they are or were in.
-    static func deleteSummaries(of user: UserID, limit: Int) -> SQL {
-        """
-        DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (
+    /// The summaries of a person's inputs in the families that they are or were in.
+    static let summariesOfPerson = PersonalRows(
+        keys: { user, limit in
+            """
             SELECT e.family_id, e.event_id, e.kind
             FROM inputs i JOIN enrichments e ON e.family_id = i.family_id AND e.event_id = i.event_id
             WHERE i.user_id = \(user) AND e.kind = 'summary'
                 AND i.family_id IN (\(MembershipStatements.families(of: user)))
-            LIMIT \(limit))
-        """
-    }
+            LIMIT \(limit)
+            """
+        },
+        erase: { "DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (\($0))" })
 }

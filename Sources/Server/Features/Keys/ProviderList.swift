@@ -17,11 +17,12 @@ struct ProviderList {
     func list(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> ModelProviderList {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
-        let settings = try AISettings(
-            try await services.database.query(AIStatements.permission(caller.userID, in: family)).onlyRow())
+        let permission = try await services.database.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
+        let settings = try AISettings(permission)
         var models = ReachableModels(services.models, settings)
         try await models.readKeys(of: caller.userID, in: family, services.database)
-        let mode = settings.mode
+        /// The person's mode; nil while no engine of the server may answer them.
+        let mode = try permission["has_consent"] && permission["is_enabled"] ? settings.mode : nil
         let rules = ModelProviderItem(
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
             latencyMilliseconds: 1, tasks: TaskKind.requestedKinds, reason: nil,

@@ -151,11 +151,11 @@ extension NagStatements {
             where: "x.family_id = \(family) AND x.nag_id = \(nag)", orderBy: "x.at DESC, x.id DESC")
     }
 
-    /// Deletes the words of at most `limit` excuses of a former member, and of excuses for nags of connections; the
-    /// summaries that others have seen stay.
-    static func eraseExcuses(of author: UserID, limit: Int) -> SQL {
-        """
-        UPDATE excuses SET text = NULL WHERE (family_id, id) IN (
+    /// The words of the excuses of a former member, and of those for nags of connections. The summaries that others
+    /// have seen are not among them.
+    static let excusesOfPerson = PersonalRows(
+        keys: { author, limit in
+            """
             SELECT e.family_id, e.id FROM memberships m
             JOIN excuses e ON e.family_id = m.family_id AND e.author_id = m.user_id AND e.text IS NOT NULL
             WHERE m.user_id = \(author) AND m.status = 'removed'
@@ -164,7 +164,8 @@ extension NagStatements {
             JOIN excuses e ON e.family_id = n.family_id AND e.nag_id = n.id AND e.author_id = n.recipient_id
                 AND e.text IS NOT NULL
             WHERE n.connection_id IS NOT NULL AND n.recipient_id = \(author)
-            LIMIT \(limit))
-        """
-    }
+            LIMIT \(limit)
+            """
+        },
+        erase: { "UPDATE excuses SET text = NULL WHERE (family_id, id) IN (\($0))" })
 }

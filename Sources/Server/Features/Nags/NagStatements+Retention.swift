@@ -25,19 +25,20 @@ extension NagStatements {
             """
         })
 
-    /// Deletes at most `limit` of a person's notes about completions.
-    static func eraseCompletionNotes(of recipient: UserID, limit: Int) -> SQL {
-        """
-        UPDATE nags SET completion_note = NULL WHERE (family_id, id) IN (
+    /// A person's notes about completions.
+    static let completionNotesOfPerson = PersonalRows(
+        keys: { recipient, limit in
+            """
             SELECT n.family_id, n.id FROM memberships m
             JOIN nags n ON n.family_id = m.family_id AND n.recipient_id = m.user_id AND n.completion_note IS NOT NULL
             WHERE m.user_id = \(recipient)
             UNION ALL
             SELECT family_id, id FROM nags
             WHERE connection_id IS NOT NULL AND recipient_id = \(recipient) AND completion_note IS NOT NULL
-            LIMIT \(limit))
-        """
-    }
+            LIMIT \(limit)
+            """
+        },
+        erase: { "UPDATE nags SET completion_note = NULL WHERE (family_id, id) IN (\($0))" })
 
     /// The condition of the index `nags_with_words`.
     private static let hasWords: SQL = "(description IS NOT NULL OR completion_note IS NOT NULL)"
