@@ -5,7 +5,8 @@ import Domain
 /// The details are not part of the entry. The entry contains a commitment to them (`commitment`), so that they can be
 /// erased without breaking the chain.
 public struct AuditEntry: Hashable, Sendable {
-    /// The family whose chain this is; the nil id for acts outside any family.
+    /// The family whose chain this is, or the connection, whose ID takes the place of a family's; the nil ID for acts
+    /// outside both.
     public var family: FamilyID
     /// The number within the chain: 1, 2, 3, … without gaps.
     public var number: Int64
@@ -42,7 +43,7 @@ public struct AuditEntry: Hashable, Sendable {
         }
 
         /// The canonical bytes: every field, preceded by its length, in a fixed order.
-        public var canonical: [UInt8] {
+        public var canonicalBytes: [UInt8] {
             var bytes = CanonicalBytes(reserving: 192)
             append(to: &bytes)
             return bytes.bytes
@@ -116,12 +117,13 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         Dictionary(details.map { ($0.name, $0.value) }, uniquingKeysWith: { _, later in later })
     }
 
+    /// The value of the detail with that name; nil without such a detail. Setting nil removes the detail.
     public subscript(name: String) -> String? {
         get { details.first { $0.name == name }?.value }
         set {
             var index = details.count
             while index > 0 {
-                let order = name.byteOrder(to: details[index - 1].name)
+                let order = name.compareUTF8(with: details[index - 1].name)
                 if order > 0 { break }
                 index -= 1
                 guard order == 0 else { continue }
@@ -154,7 +156,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     }
 
     /// The canonical bytes: names in byte order, each name and value preceded by its length.
-    public var canonical: [UInt8] {
+    public var canonicalBytes: [UInt8] {
         var bytes = CanonicalBytes(
             reserving: details.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count })
         for detail in details {
@@ -166,11 +168,11 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 
     /// Parses canonical bytes; nil when they are not canonical.
     public init?(canonical bytes: [UInt8]) {
-        guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
+        guard let fields = CanonicalBytes.split(bytes), fields.count.isMultiple(of: 2) else { return nil }
         for index in stride(from: 0, to: fields.count, by: 2) {
             guard let name = fields[index].flatMap(Self.decodeText),
                 let value = fields[index + 1].flatMap(Self.decodeText),
-                details.last.map({ $0.name.byteOrder(to: name) < 0 }) ?? true
+                details.last.map({ $0.name.compareUTF8(with: name) < 0 }) ?? true
             else { return nil }
             details.append(Detail(name: name, value: value))
         }
@@ -200,7 +202,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 extension String {
     /// Returns the order of two texts by the bytes of their UTF-8: negative where this text sorts before the other,
     /// positive where it sorts after it, 0 where they are equal.
-    fileprivate func byteOrder(to other: String) -> Int {
+    fileprivate func compareUTF8(with other: String) -> Int {
         var (left, right) = (self, other)
         return left.withUTF8 { left in
             right.withUTF8 { right in

@@ -27,8 +27,8 @@ struct CanonicalBytes {
         bytes.append(id)
     }
 
-    /// Splits the fields; nil when the bytes end inside one.
-    static func fields(_ bytes: [UInt8]) -> [[UInt8]?]? {
+    /// Splits canonical bytes into their fields; nil when the bytes end inside one.
+    static func split(_ bytes: [UInt8]) -> [[UInt8]?]? {
         var fields: [[UInt8]?] = []
         var rest = bytes[...]
         while !rest.isEmpty {

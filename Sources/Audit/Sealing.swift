@@ -27,15 +27,16 @@ enum SealedBox {
     /// Opens a box; nil unless it was sealed with that key and that associated data.
     static func open(_ box: [UInt8], associatedData: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard key.count == 32, box.count >= nonceLength + 16 else { return nil }
-        let (nonce, rest) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
-        var message = [UInt8](repeating: 0, count: rest.count - 16)
-        let refused = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-            &message, nil, nil, rest, UInt64(rest.count), associatedData, UInt64(associatedData.count), nonce, key)
-        return refused == 0 ? message : nil
+        let (nonce, ciphertext) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
+        var message = [UInt8](repeating: 0, count: ciphertext.count - 16)
+        let resultCode = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+            &message, nil, nil, ciphertext, UInt64(ciphertext.count), associatedData, UInt64(associatedData.count),
+            nonce, key)
+        return resultCode == 0 ? message : nil
     }
 }
 
-/// The key that seals what the audit log records of one person. Destroying it makes all of that unreadable.
+/// The key that seals the bodies of the entries about one person. Destroying it makes these bodies unreadable.
 public struct SubjectKey: Hashable, Sendable {
     /// The person's pseudonym.
     public let id: Pseudonym
@@ -74,8 +75,8 @@ public struct SubjectKey: Hashable, Sendable {
     }
 }
 
-/// A key that wraps the keys of people. It is kept outside the database, and without it none of the wrapped keys can be
-/// used.
+/// A key that wraps the keys of people and seals other secrets, such as their keys for models. It is kept outside the
+/// database. Without it, nothing that it wrapped or sealed can be read.
 public struct MasterKey: Hashable, Sendable {
     private let secret: [UInt8]
     /// A 4-byte identifier of the key, which reveals nothing else about it.

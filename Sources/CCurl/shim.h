@@ -1,4 +1,5 @@
-/* libcurl sets and reads options through variadic functions, which Swift cannot call: one function a type of value. */
+/* libcurl sets and reads options through variadic functions, which Swift cannot call. This file has one function
+   for each type of value. */
 #include <curl/curl.h>
 #include <sys/socket.h>
 
@@ -21,7 +22,7 @@ static inline CURLcode CCurlSetBody(CURL *easy, const void *bytes, curl_off_t co
     return result == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes) : result;
 }
 
-/* The callback that gives the bytes of an upload, such as a mail's. */
+/* Makes the transfer an upload of `count` bytes, such as a mail. The callback copies them to libcurl's memory. */
 static inline CURLcode CCurlSetSender(CURL *easy, curl_read_callback read, curl_off_t count, void *context) {
     curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
     curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, count);
@@ -72,7 +73,7 @@ static inline curl_socket_t CCurlSocket(CURL *easy) {
     return socket;
 }
 
-/* What CCurlSetReceiver was given. */
+/* The context that was passed to CCurlSetReceiver. */
 static inline void *CCurlContext(CURL *easy) {
     char *context = NULL;
     curl_easy_getinfo(easy, CURLINFO_PRIVATE, &context);
@@ -83,7 +84,7 @@ static inline CURLMcode CCurlSetLimit(CURLM *multi, CURLMoption option, long val
     return curl_multi_setopt(multi, option, value);
 }
 
-/* The callbacks that tell which sockets and which time libcurl waits for. NULL for none. */
+/* Sets the callbacks that libcurl calls when the sockets or the time that it waits for change; NULL removes them. */
 static inline CURLMcode CCurlSetWaiting(CURLM *multi, curl_socket_callback socket, curl_multi_timer_callback timer, void *context) {
     curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
     curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);

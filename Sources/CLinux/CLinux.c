@@ -113,7 +113,7 @@ int CLinuxLocalPort(int descriptor) {
                                              : ((struct sockaddr_in *)&local)->sin_port);
 }
 
-int CLinuxNoDelay(int descriptor) {
+int CLinuxSetNoDelay(int descriptor) {
     int one = 1;
     return setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one) == 0 ? 0 : -errno;
 }
@@ -123,8 +123,8 @@ int CLinuxTerminationDescriptor(void) {
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
-    int refused = pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    if (refused != 0) return -refused;
+    int error = pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (error != 0) return -error;
     int descriptor = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     return descriptor >= 0 ? descriptor : -errno;
 }
@@ -135,9 +135,9 @@ int CLinuxTakeSignal(int descriptor) {
 }
 
 void CLinuxNameThread(const char *name) {
-    char kept[16];
-    snprintf(kept, sizeof kept, "%s", name);
-    pthread_setname_np(pthread_self(), kept);
+    char shortName[16];
+    snprintf(shortName, sizeof shortName, "%s", name);
+    pthread_setname_np(pthread_self(), shortName);
 }
 
 static _Thread_local uint64_t loop;

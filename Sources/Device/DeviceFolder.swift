@@ -11,18 +11,18 @@ public struct DeviceFolder: Sendable {
     public var deviceSecretFile: DeviceSecretFile { DeviceSecretFile(path: path + "/device-secret.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
-    /// The folder of model files. They contain nothing about a person, and are kept after a logout.
+    /// The folder of model files. They contain nothing about a person, so `clear` keeps them.
     public var modelsPath: String { path + "/models" }
 
     /// Returns the seal for the words in cache and outbox. Its key is in this folder, and is created if it is missing.
     /// The folder MUST exist.
     /// - Throws: `PrivateFileError`.
-    public func seal() throws(PrivateFileError) -> TextSeal { TextSeal(try keyFile.load()) }
+    public func loadSeal() throws(PrivateFileError) -> TextSeal { TextSeal(try sealingKeyFile.loadOrCreate()) }
 
     /// The path of the file with the key that seals the words.
-    public var keyPath: String { path + "/sealing.key" }
+    public var sealingKeyPath: String { path + "/sealing.key" }
 
-    private var keyFile: SealingKeyFile { SealingKeyFile(path: keyPath) }
+    private var sealingKeyFile: SealingKeyFile { SealingKeyFile(path: sealingKeyPath) }
 
     /// Creates the folder if it is missing.
     public func create() throws {
@@ -35,7 +35,7 @@ public struct DeviceFolder: Sendable {
     public func clear(keepsDeviceSecret: Bool = false) throws {
         if !keepsDeviceSecret { try deviceSecretFile.remove() }
         try sessionFile.remove()
-        try keyFile.remove()
+        try sealingKeyFile.remove()
         try EventCache.remove(cachePath)
         try EventCache.remove(outboxPath)
     }

@@ -4,14 +4,14 @@ import LocalAI
 
 /// The file with the key that seals the words in the files beside it, readable by its owner only.
 ///
-/// The key protects copies of the cache or the outbox without it, such as backups or synchronised folders. A reader of
-/// all files of the person can read this one too.
+/// The key protects copies of the cache or the outbox that lack this file, for example in backups or synchronised
+/// folders. Whoever can read all files of the person can read this one too.
 struct SealingKeyFile {
     let path: String
 
     /// Returns the key; creates it if there is none.
     /// - Throws: `PrivateFileError`, such as `unreadable` for a file without a valid key.
-    func load() throws(PrivateFileError) -> SealingKey {
+    func loadOrCreate() throws(PrivateFileError) -> SealingKey {
         if !FileManager.default.fileExists(atPath: path) { try create() }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { throw .unreadable }

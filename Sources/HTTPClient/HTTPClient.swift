@@ -52,7 +52,7 @@ import Reactor
         endAll(with: .cancelled)
     }
 
-    /// The number of requests in progress.
+    /// The number of requests and mails in progress.
     public var inFlight: Int { transfers.count }
 
     /// Sends a request and waits for the complete response, whatever its status. If the task is cancelled, the request
@@ -96,7 +96,8 @@ import Reactor
         return try await run(try Transfer(mail, to: relay, networks, authorities: authorities)).status
     }
 
-    /// Connects to a relay and signs in, with TLS as for a mail, but sends no mail.
+    /// Connects to a relay and signs in, with TLS as for a mail, but sends no mail. The connection stays open until the
+    /// client closes.
     public func checkLogin(at relay: MailRelay) async throws(HTTPClientError) {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
         _ = try await run(try Transfer(nil, to: relay, networks, authorities: authorities))
@@ -146,7 +147,7 @@ import Reactor
         transfer.finish(outcome)
     }
 
-    private func collectEnded() {
+    private func endFinishedTransfers() {
         var code = CURLE_OK
         while let handle = unsafe CCurlNextEnded(multi, &code) {
             let number = Int(bitPattern: handle)
@@ -190,12 +191,13 @@ import Reactor
         _ = unsafe curl_multi_cleanup(multi)
     }
 
-    /// Calls libcurl for a socket that is ready, or for its timer (-1).
+    /// Calls libcurl for a socket that is ready, or, with -1 for the socket, for its timer.
     fileprivate func performAction(on socket: curl_socket_t, _ events: Int32) {
         guard let multi = unsafe multi else { return }
         var running: Int32 = 0
         let code = unsafe curl_multi_socket_action(multi, socket, events, &running)
-        if code == CURLM_OK { collectEnded() } else { endAll(with: .failed(code: UInt32(bitPattern: code.rawValue))) }
+        guard code == CURLM_OK else { return endAll(with: .failed(code: UInt32(bitPattern: code.rawValue))) }
+        endFinishedTransfers()
     }
 
     /// Watches a socket, or changes the events that it is watched for.

@@ -9,9 +9,9 @@ public struct HTTPClientRequest: Sendable {
     /// The content; nil for a request without one.
     public var body: [UInt8]?
     public var limits: Limits
-    /// Whether the request opens a new connection. If libcurl reused a connection that turns out to be closed, it would
-    /// send the request again, and the server might get it twice.
-    public var isSentOnce = false
+    /// Whether the request is sent at most once, over a new connection. If libcurl reused a connection that turns out
+    /// to be closed, it would send the request again, and the server might get it twice.
+    public var isSentAtMostOnce = false
     /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
     public var unixSocket: String?
 

@@ -45,7 +45,7 @@ public struct MailRelay: Sendable {
     let user: String?
     var password: String?
     /// Whether STARTTLS is required: for `smtp:`, except for a relay on this machine.
-    let needsTLS: Bool
+    let requiresSTARTTLS: Bool
 
     /// - Parameter url: `smtp[s]://[USER@]HOST[:PORT]`.
     /// - Returns: nil for anything else, and for a URL that contains a password.
@@ -64,6 +64,6 @@ public struct MailRelay: Sendable {
         user = parts.count == 1 ? nil : parts.dropLast().joined(separator: "@")
         self.password = password
         let address = host.hasPrefix("[") ? host.dropFirst().prefix { $0 != "]" } : host.prefix { $0 != ":" }
-        needsTLS = name == "smtp" && address != "127.0.0.1" && address != "::1" && address != "localhost"
+        requiresSTARTTLS = name == "smtp" && address != "127.0.0.1" && address != "::1" && address != "localhost"
     }
 }

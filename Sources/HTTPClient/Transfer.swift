@@ -43,8 +43,8 @@ import Glibc
         unsafe self.handle = unsafe handle
         (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
         usesUnixSocket = request.unixSocket != nil
-        prepare(authorities, usesProxy: usesProxy)
-        guard prepare(request) else { throw .malformedRequest }
+        setCommonOptions(authorities, usesProxy: usesProxy)
+        guard setOptions(of: request) else { throw .malformedRequest }
     }
 
     /// Creates the transfer of a mail to a relay.
@@ -59,8 +59,8 @@ import Glibc
         (self.limits, self.networks, isConnection) = (limits, networks, mail == nil)
         usesUnixSocket = false
         upload = mail?.bytes[...] ?? []
-        prepare(authorities)
-        guard prepare(mail, to: relay) else { throw .malformedRequest }
+        setCommonOptions(authorities)
+        guard setOptions(of: mail, to: relay) else { throw .malformedRequest }
     }
 
     deinit {
@@ -71,7 +71,7 @@ import Glibc
     // MARK: Options
 
     /// Sets the options that requests and mails have in common.
-    private func prepare(_ authorities: String?, usesProxy: Bool = false) {
+    private func setCommonOptions(_ authorities: String?, usesProxy: Bool = false) {
         set(CURLOPT_NOSIGNAL, 1)
         // A cancelled transfer must not wait for the thread that resolves its name.
         set(CURLOPT_QUICK_EXIT, 1)
@@ -92,9 +92,9 @@ import Glibc
 
     /// Sets the options of a mail.
     /// - Returns: whether libcurl accepted them.
-    private func prepare(_ mail: Mail?, to relay: MailRelay) -> Bool {
+    private func setOptions(of mail: Mail?, to relay: MailRelay) -> Bool {
         // Mails are sent without TLS only to this machine.
-        set(CURLOPT_USE_SSL, Int(relay.needsTLS ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
+        set(CURLOPT_USE_SSL, Int(relay.requiresSTARTTLS ? CURLUSESSL_ALL.rawValue : CURLUSESSL_TRY.rawValue))
         var isSet = set(CURLOPT_PROTOCOLS_STR, "smtp,smtps") && set(CURLOPT_URL, relay.url)
         if let user = relay.user { isSet = isSet && set(CURLOPT_USERNAME, user) }
         if let password = relay.password { isSet = isSet && set(CURLOPT_PASSWORD, password) }
@@ -111,11 +111,11 @@ import Glibc
 
     /// Sets the options of a request.
     /// - Returns: whether libcurl accepted them.
-    private func prepare(_ request: HTTPClientRequest) -> Bool {
+    private func setOptions(of request: HTTPClientRequest) -> Bool {
         set(CURLOPT_FOLLOWLOCATION, 0)
         set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
-        set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
+        set(CURLOPT_FRESH_CONNECT, request.isSentAtMostOnce ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the handshake of the first one. Without TLS
         // they would wait for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
@@ -129,7 +129,7 @@ import Glibc
         } else if request.method == "HEAD" {
             set(CURLOPT_NOBODY, 1)
         }
-        // Without these two fields libcurl adds its own.
+        // A line without a value keeps libcurl from adding this field.
         var head = ["Expect:"]
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             head.append("Content-Type:")
@@ -203,7 +203,7 @@ import Glibc
         return part.count
     }
 
-    /// Returns whether the transfer may connect to the address.
+    /// Returns whether the transfer may connect to the address, and notes a refusal for its outcome.
     /// - Parameter address: nil for anything but an IP address.
     fileprivate func mayConnect(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
         let mayConnect = usesUnixSocket ? isUnixSocket : address.map(networks.allows) ?? false
@@ -292,8 +292,8 @@ private func openSocket(
 }
 
 private func checkConnection(
-    _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
-    _ peerPort: Int32, _ ownPort: Int32
+    _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
+    _ peerPort: Int32, _ localPort: Int32
 ) -> Int32 {
     let address = unsafe peer.map { unsafe String(cString: $0) } ?? ""
     return unsafe transfer(context)?.maySend(to: address) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT

@@ -37,7 +37,7 @@ public final class WebSocketClient {
     private var continuation: CheckedContinuation<Result<WebSocketCloseCode?, HTTPClientError>, Never>?
     private var phase = Phase.opening(head: [])
     private var parser: WebSocketParser
-    private var outgoing: [UInt8] = []
+    private var unsentBytes: [UInt8] = []
     private var lastReceivedAt = MonotonicTime.now()
     private var isPingSent = false
     private var timer: TimerID?
@@ -75,7 +75,7 @@ public final class WebSocketClient {
         guard let socket = connection.socket else { throw .interrupted }
         (self.connection, self.onOpen, self.onMessage) = (connection, onOpen, onMessage)
         do { try poller.watch(socket, for: .readable, SocketEvents(self)) } catch { throw .interrupted }
-        outgoing = Self.handshake(request, target, key)
+        unsentBytes = Self.handshakeRequest(request, target, key)
         lastReceivedAt = .now()
         let outcome = await poller.waitUnlessCancelled { continuation in
             self.continuation = continuation
@@ -87,9 +87,9 @@ public final class WebSocketClient {
         return try outcome.get()
     }
 
-    private static func handshake(_ request: HTTPClientRequest, _ target: HTTPClientRequest.Target, _ key: WebSocketKey)
-        -> [UInt8]
-    {
+    private static func handshakeRequest(
+        _ request: HTTPClientRequest, _ target: HTTPClientRequest.Target, _ key: WebSocketKey
+    ) -> [UInt8] {
         let fields =
             [
                 ("Host", target.authority), ("Connection", "Upgrade"), ("Upgrade", "websocket"),
@@ -128,7 +128,7 @@ public final class WebSocketClient {
 
     // MARK: Bytes
 
-    fileprivate func socketIsReady(_ events: Readiness) {
+    fileprivate func handleReadiness(_ events: Readiness) {
         if events.contains(.writable) { send() }
         var buffer = [UInt8](repeating: 0, count: 16 << 10)
         // TLS may hold bytes that the socket does not report: read until none is left.
@@ -136,7 +136,7 @@ public final class WebSocketClient {
             switch connection.receive(into: &buffer) {
             case .done(let count):
                 (lastReceivedAt, isPingSent) = (.now(), false)
-                take(Array(buffer[..<count]))
+                process(Array(buffer[..<count]))
             case .mustWait: return
             case .ended: return end(.failure(.interrupted))
             }
@@ -144,9 +144,9 @@ public final class WebSocketClient {
     }
 
     private func send() {
-        while let connection, !outgoing.isEmpty {
-            switch connection.send(outgoing) {
-            case .done(let count): outgoing.removeFirst(min(count, outgoing.count))
+        while let connection, !unsentBytes.isEmpty {
+            switch connection.send(unsentBytes) {
+            case .done(let count): unsentBytes.removeFirst(min(count, unsentBytes.count))
             case .mustWait:
                 if let socket = connection.socket { poller.changeInterest(of: socket, to: [.readable, .writable]) }
                 return
@@ -158,23 +158,24 @@ public final class WebSocketClient {
 
     private func write(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) {
         // If the server does not read the frames that it gets, such as pongs, the connection is closed.
-        guard outgoing.count < limits.head else { return end(.failure(.interrupted)) }
-        outgoing += WebSocketWriter.frame(opcode, payload, mask: UInt32(truncatingIfNeeded: random.next()))
+        guard unsentBytes.count < limits.head else { return end(.failure(.interrupted)) }
+        unsentBytes += WebSocketWriter.frame(opcode, payload, mask: UInt32(truncatingIfNeeded: random.next()))
         send()
     }
 
-    private func take(_ bytes: [UInt8]) {
+    /// Handles received bytes: first those of the response that opens the socket, then those of frames.
+    private func process(_ bytes: [UInt8]) {
         guard case .opening(let head) = phase else { return readFrames(bytes) }
         let input = head + bytes
-        guard let blank = input.firstRange(of: Array("\r\n\r\n".utf8)) else {
+        guard let blankLine = input.firstRange(of: Array("\r\n\r\n".utf8)) else {
             phase = .opening(head: input)
             return input.count > limits.head ? end(.failure(.tooLarge)) : ()
         }
-        let text = String(decoding: input[..<blank.lowerBound], as: UTF8.self)
+        let text = String(decoding: input[..<blankLine.lowerBound], as: UTF8.self)
         guard SwitchedProtocols.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
         phase = .open
         onOpen()
-        readFrames(Array(input[blank.upperBound...]))
+        readFrames(Array(input[blankLine.upperBound...]))
     }
 
     private func readFrames(_ bytes: [UInt8]) {
@@ -203,7 +204,7 @@ private final class SocketEvents: ReadinessHandler {
 
     init(_ client: WebSocketClient) { self.client = client }
 
-    func handleReadiness(_ events: Readiness) { client?.socketIsReady(events) }
+    func handleReadiness(_ events: Readiness) { client?.handleReadiness(events) }
 }
 
 /// The response that opens a WebSocket.

@@ -60,7 +60,7 @@ public struct JSONObject: Sendable {
 
     private func index(of key: String) -> Int? {
         if !indices.isEmpty { return indices[ExactKey(key)] }
-        return members.firstIndex { sameBytes($0.key, key) }
+        return members.firstIndex { haveSameBytes($0.key, key) }
     }
 }
 
@@ -88,7 +88,7 @@ private struct ExactKey: Hashable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (left: Self, right: Self) -> Bool { sameBytes(left.text, right.text) }
+    static func == (left: Self, right: Self) -> Bool { haveSameBytes(left.text, right.text) }
 
     func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
@@ -96,6 +96,6 @@ private struct ExactKey: Hashable {
     }
 }
 
-private func sameBytes(_ left: String, _ right: String) -> Bool {
+private func haveSameBytes(_ left: String, _ right: String) -> Bool {
     left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
 }

@@ -125,10 +125,12 @@ struct JSONParser {
         } catch {
             throw JSONError(.invalidUTF8, at: start + error.byteOffsets.lowerBound)
         }
-        return hasEscapes ? try unescaped(raw, start: start) : String(copying: text)
+        return hasEscapes ? try unescape(raw, start: start) : String(copying: text)
     }
 
-    private func unescaped(_ raw: Span<UInt8>, start: Int) throws(JSONError) -> String {
+    /// Returns the string with its escapes replaced.
+    /// - Parameter start: the offset of `raw` in the document, for errors.
+    private func unescape(_ raw: Span<UInt8>, start: Int) throws(JSONError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(raw.count)
         var index = 0
@@ -149,7 +151,7 @@ struct JSONParser {
             case UInt8(ascii: "r"): output.append(0x0D)
             case UInt8(ascii: "t"): output.append(0x09)
             case UInt8(ascii: "u"):
-                let (scalar, length) = try unicodeEscape(raw, at: index, start: start)
+                let (scalar, length) = try parseUnicodeEscape(raw, at: index, start: start)
                 output.append(contentsOf: String(scalar).utf8)
                 index += length
                 continue
@@ -161,18 +163,19 @@ struct JSONParser {
     }
 
     /// Parses `\uXXXX`, or a surrogate pair for a scalar above U+FFFF (RFC 8259, section 7).
-    private func unicodeEscape(
+    private func parseUnicodeEscape(
         _ raw: Span<UInt8>, at index: Int, start: Int
     ) throws(JSONError) -> (scalar: Unicode.Scalar, length: Int) {
-        guard let first = codeUnit(raw, at: index) else { throw JSONError(.invalidEscape, at: start + index) }
+        guard let first = parseCodeUnit(raw, at: index) else { throw JSONError(.invalidEscape, at: start + index) }
         if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
-        guard first < 0xDC00, let second = codeUnit(raw, at: index + 6), (0xDC00...0xDFFF).contains(second),
+        guard first < 0xDC00, let second = parseCodeUnit(raw, at: index + 6), (0xDC00...0xDFFF).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
         else { throw JSONError(.loneSurrogate, at: start + index) }
         return (scalar, 12)
     }
 
-    private func codeUnit(_ raw: Span<UInt8>, at index: Int) -> UInt16? {
+    /// Parses `\uXXXX`; nil if something else is at `index`.
+    private func parseCodeUnit(_ raw: Span<UInt8>, at index: Int) -> UInt16? {
         guard index + 6 <= raw.count, raw[index] == UInt8(ascii: "\\"), raw[index + 1] == UInt8(ascii: "u") else {
             return nil
         }
@@ -207,8 +210,8 @@ struct JSONParser {
             if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
             try skipDigits(bytes)
         }
-        if position == integerEnd, let exact = integer(bytes, firstDigit..<integerEnd, isNegative: isNegative) {
-            return .integer(exact)
+        if position == integerEnd, let integer = parseInteger(bytes, firstDigit..<integerEnd, isNegative: isNegative) {
+            return .integer(integer)
         }
         guard position - start <= Self.numberLengthLimit else { throw JSONError(.numberOutOfRange, at: start) }
         var text = ""
@@ -228,9 +231,9 @@ struct JSONParser {
         }
     }
 
-    /// Returns the number; nil if it does not fit into 64 bits. The value is computed as a negative number, because the
-    /// smallest integer has no positive counterpart.
-    private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
+    /// Parses digits; nil if the number does not fit into 64 bits. The value is computed as a negative number, because
+    /// the smallest integer has no positive counterpart.
+    private func parseInteger(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0
         for offset in range {

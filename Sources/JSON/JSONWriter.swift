@@ -4,7 +4,7 @@
 /// Except for doubles, no intermediate strings are built, so a table row costs no allocation but the growing output.
 public struct JSONWriter: ~Copyable {
     @usableFromInline var output: ByteBuffer
-    /// Whether a value precedes this position in its container.
+    /// Whether the next value or name in the same container needs a comma before it.
     @usableFromInline var needsComma = false
 
     private init(_ output: consuming ByteBuffer) { self.output = output }
@@ -137,7 +137,7 @@ public struct JSONWriter: ~Copyable {
     public mutating func uuid(high: UInt64, low: UInt64) {
         unsafe appendValue(upTo: 38) { start in
             let text = UnsafeMutableRawPointer(start)
-            let digits = hexadecimal(high, low)
+            let digits = hexadecimalDigits(high, low)
             unsafe start[0] = UInt8(ascii: "\"")
             unsafe text.storeBytes(of: digits[0], toByteOffset: 1, as: UInt64.self)
             unsafe text.storeBytes(of: digits[1], toByteOffset: 10, as: UInt64.self)
@@ -288,7 +288,7 @@ extension Span<UInt8> {
 /// Returns the thirty-two lower-case hexadecimal digits of two numbers, eight per word in (little-endian) memory order,
 /// computed in parallel.
 @inlinable
-func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
+func hexadecimalDigits(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
     let bytes = unsafe unsafeBitCast(SIMD2(high.bigEndian, low.bigEndian), to: SIMD16<UInt8>.self)
     let pairs = SIMD16<UInt16>(truncatingIfNeeded: bytes)
     // The values of two digits per pair, the first in the lower byte.

@@ -33,7 +33,6 @@ public struct ExecutionLog {
 /// A question with its route, before it is answered or refused.
 package struct RoutedQuestion {
     package let question: Question
-    /// The person's choices.
     package let choices: AIChoices
     let nag: NagID?
     let family: FamilyID
@@ -47,7 +46,7 @@ package struct RoutedQuestion {
     package var route: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil if the rules write it, or this device does not answer.
     let writer: ModelWriter?
-    /// Whether no model that this device has and the person's mode allows supports the task.
+    /// Whether this device answers without a model, and left out at least one that does not support the task.
     let isTaskUnsupported: Bool
     /// Whether the person confirmed the prompt of a constraint.
     var confirmationStatus = ConfirmationStatus.none
@@ -56,7 +55,7 @@ package struct RoutedQuestion {
     func record(_ answer: AIRecord, by author: Authorship, _ stages: StageRecorder, _ log: ExecutionLog)
         -> ExecutionRecord
     {
-        var record = record(author, author.confidence(answer.confidence), stages, code: nil, log)
+        var record = makeRecord(author, author.confidence(answer.confidence), stages, code: nil, log)
         record.execution.grounding = answer.grounding
         return record
     }
@@ -64,10 +63,10 @@ package struct RoutedQuestion {
     /// Returns the record of a refusal.
     /// - Parameter code: the raw value of an `ExecutionCode`, or of an `ErrorCode` for a refusal that has no such code.
     func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
-        record(Authorship(), nil, StageRecorder(self, log), code: code, log)
+        makeRecord(Authorship(), nil, StageRecorder(self, log), code: code, log)
     }
 
-    private func record(
+    private func makeRecord(
         _ author: Authorship, _ confidence: Double?, _ stages: StageRecorder, code: String?, _ log: ExecutionLog
     ) -> ExecutionRecord {
         let decision = try? route.get()
@@ -93,7 +92,7 @@ package struct RoutedQuestion {
             operation: question.operation, nagID: nag, errorCode: code, createdAt: question.askedAt, execution: report)
     }
 
-    fileprivate func time(_ stage: ExecutionStage, at stopwatchTime: Int64) -> StageTime {
+    fileprivate func stageTime(_ stage: ExecutionStage, at stopwatchTime: Int64) -> StageTime {
         StageTime(stage, at: question.askedAt + Timestamp.Span(microseconds: stopwatchTime - startedAt))
     }
 }
@@ -104,19 +103,19 @@ struct StageRecorder {
 
     /// Records the creation of the question, and its routing if it has a route.
     init(_ question: RoutedQuestion, _ log: ExecutionLog) {
-        times = [question.time(.created, at: question.startedAt)]
-        if (try? question.route.get()) != nil { times.append(question.time(.routed, at: question.routedAt)) }
+        times = [question.stageTime(.created, at: question.startedAt)]
+        if (try? question.route.get()) != nil { times.append(question.stageTime(.routed, at: question.routedAt)) }
     }
 
     mutating func recordExecution(_ question: RoutedQuestion, _ log: ExecutionLog) {
-        times.append(question.time(.executed, at: log.stopwatch()))
+        times.append(question.stageTime(.executed, at: log.stopwatch()))
     }
 
     /// Returns the times of all stages, with the present time for the last one.
     fileprivate func stageTimes(
         endingWith lastStage: ExecutionStage, _ question: RoutedQuestion, _ log: ExecutionLog
     ) -> [StageTime] {
-        times + [question.time(lastStage, at: log.stopwatch())]
+        times + [question.stageTime(lastStage, at: log.stopwatch())]
     }
 }
 

@@ -38,7 +38,7 @@ public struct LocalAIService: AIService {
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
-        try require(operation)
+        try requireMayAnswer(operation)
         let routed = try await route(operation, question, requiresOffline: true, isAvailable: true)
         do { return try await answerRouted(operation, question, routed) } catch {
             recordRefusal(routed, error)
@@ -47,17 +47,17 @@ public struct LocalAIService: AIService {
     }
 
     /// Answers a question that was routed before. A refusal is not recorded, because the server may still answer.
-    /// - Parameter replaced: the reason why the server did not answer before; nil if it was not asked.
+    /// - Parameter serverFailure: the reason why the server did not answer before; nil if it was not asked.
     package func answerRouted<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ routed: RoutedQuestion,
-        replacing replaced: FallbackReason? = nil
+        serverFailure: FallbackReason? = nil
     ) async throws -> Response {
-        try require(operation)
+        try requireMayAnswer(operation)
         var facts = facts
         if continuesSession { facts.session = try facts.cache.sessionTurns(of: facts.family, at: now) }
         let questionFacts = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, questionFacts).response
-        var author = Authorship(fallback: replaced ?? (routed.isTaskUnsupported ? .taskNotCovered : nil))
+        var author = Authorship(fallback: serverFailure ?? (routed.isTaskUnsupported ? .taskNotCovered : nil))
         var stages = StageRecorder(routed, log)
         if let writer = routed.writer, let wording = operation.wording,
             let promptFacts = wording.facts(heuristics, question, questionFacts, try facts.memberNames())
@@ -162,7 +162,7 @@ public struct LocalAIService: AIService {
 
     /// Checks that the device may answer an operation by itself.
     /// - Throws: `LocalRefusal`, or `CacheMiss.neverSynced`.
-    private func require<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
+    private func requireMayAnswer<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
         if operation.deviceExecution == .never { throw LocalRefusal.mustBeRecorded }
         if operation.factDepth != .none { try facts.requireSynced() }
         try requireConsent()
@@ -191,7 +191,7 @@ public struct LocalAIService: AIService {
     /// prevent an answer.
     /// - Parameter isConnectionFault: whether no connection was established; nil for an attempt that succeeded.
     package func recordContact(isConnectionFault: Bool?) {
-        guard let isConnectionFault else { return (try? facts.cache.recordAnswer()) ?? () }
+        guard let isConnectionFault else { return (try? facts.cache.recordServerAnswer()) ?? () }
         try? facts.cache.record(NetworkWatch.Fault(at: now, isConnectionFault: isConnectionFault))
     }
 
@@ -205,7 +205,7 @@ public struct LocalAIService: AIService {
 
     /// Whether the person allows answers by their device.
     public var isSwitchedOn: Bool {
-        get throws { try facts.allowsOnDevice(log.user) }
+        get throws { try facts.allowsDeviceAnswers(log.user) }
     }
 
     private func requireSwitchedOn() throws {

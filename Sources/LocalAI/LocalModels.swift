@@ -12,7 +12,7 @@ public struct LocalModels {
 
     /// - Parameters:
     ///   - system: the operating system's model. It is used only while it reports that it is available.
-    ///   - gateway: the model behind a gateway. Both MUST run on this device.
+    ///   - gateway: the model behind a gateway. Like the operating system's model, it MUST run on this device.
     public init(system: ModelWriter? = nil, gateway: ModelWriter? = nil) {
         for model in [system, gateway].compactMap(\.self) {
             precondition(model.provider.reach == .device, "a model beyond this device")
@@ -26,7 +26,7 @@ public struct LocalModels {
         /// The notice that the model that the person has chosen cannot write this text; nil if it can, or if they have
         /// chosen none.
         var notice: String?
-        /// Whether no model that this device has and the mode allows supports the task.
+        /// Whether no model is selected, and at least one was left out because it does not support the task.
         var isTaskUnsupported = false
 
         /// The model as the router sees it.
@@ -38,8 +38,9 @@ public struct LocalModels {
         }
     }
 
-    /// Returns the model that the person has chosen. Without a choice, or in a mode without one, it is the first of the
-    /// system's and the gateway's model that is available, that the mode allows, and that supports the task.
+    /// Returns the model that the person has chosen. Without a choice, or in a mode without one, it is the operating
+    /// system's model, if that is available, or else the gateway's. Models that the mode does not allow or that do not
+    /// support the task are left out.
     /// - Parameter task: the task; nil for an operation whose response has only figures, which every model supports.
     func selection(for task: ModelTask?, _ choices: AIChoices) async -> Selection {
         var candidates: [ModelWriter] = []

@@ -18,7 +18,7 @@ public struct ConstraintDialog {
     }
 
     /// Shows a prompt, and returns the decision.
-    public func decision(on prompt: String) -> Confirmation { confirm(prompt) }
+    public func askForConfirmation(of prompt: String) -> Confirmation { confirm(prompt) }
 
     /// A dialog without a person: it shows no warnings, and no prompt can be confirmed.
     public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
@@ -34,7 +34,8 @@ public enum QuestionRefusal: Error, Hashable, Sendable {
     case declined
 }
 
-/// Routes each question before it is answered, by the constraints and the person's choices of the latest sync.
+/// Routes each question before it is answered, by the constraints on this device and the person's choices of the
+/// latest sync.
 struct QuestionRouting {
     let cache: EventCache
     let family: FamilyID
@@ -71,7 +72,7 @@ struct QuestionRouting {
             switch routed.route {
             case .success(let decision):
                 decision.warnings.forEach(dialog.warn)
-                guard let prompt = policy.confirmation else { return routed }
+                guard let prompt = policy.confirmationPrompt else { return routed }
                 routed.confirmationStatus = .no
                 try confirm(prompt)
                 routed.confirmationStatus = .yes

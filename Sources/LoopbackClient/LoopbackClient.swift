@@ -19,17 +19,17 @@ public final class LoopbackClient {
     /// Sends a request and waits for the complete response, whatever its status.
     /// - Parameters:
     ///   - path: begins with a slash, and is appended to the path of the URL.
-    ///   - isSentOnce: see `HTTPClientRequest.isSentOnce`.
+    ///   - isSentAtMostOnce: whether the request is sent at most once, over a new connection.
     public func send(
         _ method: String, _ url: LoopbackURL, _ path: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, limits: HTTPClientRequest.Limits = .init(), isSentOnce: Bool = false
+        body: [UInt8]? = nil, limits: HTTPClientRequest.Limits = .init(), isSentAtMostOnce: Bool = false
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         // Without a slash the path would change the host or the port.
         guard path.hasPrefix("/") else { throw .malformedRequest }
         let target = url.target(path)
         var request = HTTPClientRequest(method, target.url, headers: headers, body: body, limits: limits)
         request.unixSocket = target.unixSocket
-        request.isSentOnce = isSentOnce
+        request.isSentAtMostOnce = isSentAtMostOnce
         return try await client.send(request)
     }
 }

@@ -1,4 +1,4 @@
-/// The address of a service on this machine, and of no other: 127.0.0.1, ::1 or a Unix-domain socket.
+/// The address of a service on this machine: 127.0.0.1, ::1 or a Unix-domain socket. It cannot be any other address.
 ///
 /// A name such as `localhost` is refused, because a resolver decides its address.
 public struct LoopbackURL: Hashable, Sendable {
@@ -23,9 +23,9 @@ public struct LoopbackURL: Hashable, Sendable {
         (self.path, isSecure) = (path, scheme == "https://")
         let defaultPort: UInt16 = isSecure ? 443 : 80
         for (name, makeHost) in [("127.0.0.1", Host.ipv4), ("[::1]", Host.ipv6)] where rest[..<end].hasPrefix(name) {
-            let port = rest[..<end].dropFirst(name.utf8.count)
-            guard let number = port.isEmpty ? defaultPort : Self.port(port) else { return nil }
-            host = makeHost(number)
+            let portSuffix = rest[..<end].dropFirst(name.utf8.count)
+            guard let port = portSuffix.isEmpty ? defaultPort : Self.parsePort(portSuffix) else { return nil }
+            host = makeHost(port)
             return
         }
         return nil
@@ -54,7 +54,8 @@ public struct LoopbackURL: Hashable, Sendable {
         return ("\(isSecure ? "https" : "http")://\(authority)\(self.path)\(path)", socket)
     }
 
-    private static func port(_ text: Substring) -> UInt16? {
+    /// Parses a colon and a port; nil for anything else, and for port 0.
+    private static func parsePort(_ text: Substring) -> UInt16? {
         guard text.first == ":", (2...6).contains(text.utf8.count),
             text.utf8.dropFirst().allSatisfy({ (48...57).contains($0) }), let number = UInt16(text.dropFirst()),
             number > 0

@@ -9,7 +9,7 @@ struct CircuitBreaker {
     private var faults: [ContinuousClock.Instant] = []
     private var pausedUntil: ContinuousClock.Instant?
 
-    /// Records a fault of the connection, a time-out or a status from 500.
+    /// Records a fault: no connection, a time-out, an interrupted response, or a status from 500 other than 529.
     mutating func recordFault(at now: ContinuousClock.Instant) {
         faults.removeAll { now - $0 >= Self.window }
         faults.append(now)

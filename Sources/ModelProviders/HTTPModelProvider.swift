@@ -7,9 +7,9 @@ import NagzAI
 ///
 /// A question is sent once, whatever the result. There is one exception: if the model refuses the temperature or the
 /// field of the token limit, there was no answer, so the question is sent once more in a form that the model accepts.
-/// `ProviderHealth` remembers this form. A provider that names a time to wait gets no question before that time. A
-/// provider with three faults within a minute gets no question for 30 seconds. Faults are distinguished by the status
-/// of a response, because the bodies of errors differ between services.
+/// `ProviderHealth` remembers this form. A provider that names a time to wait gets no question during it, at most for
+/// a day. A provider with three faults within a minute gets no question for 30 seconds. Faults are distinguished by the
+/// status of a response, because the bodies of errors differ between services.
 public final class HTTPModelProvider: ModelProvider {
     public let name: ProviderName
     public let reach: Reach
@@ -88,9 +88,9 @@ public final class HTTPModelProvider: ModelProvider {
             structuredFields: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
     }
 
-    /// Returns whether the service's list of models has the configured one. The list is requested at most every ten
-    /// seconds. It is checked because some runtimes answer requests for models that they do not have. A service without
-    /// a list counts as available.
+    /// Returns whether a question can be sent: the provider is neither limited nor paused, and its list of models has
+    /// the configured one. The list is cached for ten seconds. It is checked because some runtimes answer requests for
+    /// models that they do not have. A service without a list counts as available.
     public func availability() async -> Availability {
         let askedAt = now()
         guard health.remainingLimitSeconds(at: askedAt) == nil else { return .unavailable(.limited) }
@@ -109,7 +109,7 @@ public final class HTTPModelProvider: ModelProvider {
             if error == .cancelled { return .unavailable(.failed) }
             availability = .unavailable(UnavailabilityReason(error))
         }
-        health.record(availability, at: askedAt)
+        health.recordCheck(availability, at: askedAt)
         return availability
     }
 
@@ -117,7 +117,7 @@ public final class HTTPModelProvider: ModelProvider {
     private func listsModel(_ response: HTTPClientResponse) throws(ModelFault) -> Bool {
         if [404, 405, 501].contains(response.status) { return true }
         try requireSuccess(response)
-        let models = try Self.document(response)["data"]?.arrayValue ?? []
+        let models = try Self.parseDocument(response)["data"]?.arrayValue ?? []
         let names = models.compactMap { $0["id"]?.stringValue }
         return names.contains { $0 == model || $0 == "\(model):latest" || "\($0):latest" == model }
     }
@@ -146,7 +146,7 @@ public final class HTTPModelProvider: ModelProvider {
     }
 
     private func parseAnswer(_ response: HTTPClientResponse) throws(ModelFault) -> ModelAnswer {
-        let document = try Self.document(response)
+        let document = try Self.parseDocument(response)
         do throws(AnswerFault) { return try modelProtocol.parse(document) } catch {
             if error.isSpentOnThinking {
                 var habits = health.habits(of: model)
@@ -166,14 +166,14 @@ public final class HTTPModelProvider: ModelProvider {
                 method, path, headers: headers, body: body, limits: limits.requestLimits(totalTimeout: totalTimeout))
         } catch {
             let fault = ModelFault(error)
-            if fault.isConnectionFault || error == .interrupted {
+            if fault.isUnreachableOrTimedOut || error == .interrupted {
                 health.recordFault(at: now(), isConnectionFault: fault == .unreachable)
             }
             throw fault
         }
     }
 
-    /// Checks that the status is 200.
+    /// Throws unless the status is 200. Records the provider's rate limit, or a fault for a status from 500.
     private func requireSuccess(_ response: HTTPClientResponse) throws(ModelFault) {
         switch response.status {
         case 200: return
@@ -197,7 +197,7 @@ public final class HTTPModelProvider: ModelProvider {
         return document?["error"]?["code"]?.stringValue == "context_length_exceeded"
     }
 
-    private static func document(_ response: HTTPClientResponse) throws(ModelFault) -> JSONValue {
+    private static func parseDocument(_ response: HTTPClientResponse) throws(ModelFault) -> JSONValue {
         do throws(JSONError) { return try JSONValue(parsing: response.body) } catch { throw .unreadable }
     }
 
@@ -238,7 +238,7 @@ extension ModelFault {
         }
     }
 
-    fileprivate var isConnectionFault: Bool { self == .unreachable || self == .timedOut }
+    fileprivate var isUnreachableOrTimedOut: Bool { self == .unreachable || self == .timedOut }
 }
 
 extension UnavailabilityReason {

@@ -1,7 +1,7 @@
 import JSON
 import NagzAI
 
-/// The request fields that a model accepts, learned from its refusals.
+/// The request fields that a model accepts, learned from its refusals, and whether it thinks before it answers.
 struct ModelHabits: Hashable {
     /// Whether the model accepts a temperature.
     private(set) var takesTemperature = true
@@ -42,6 +42,6 @@ struct HTTPRefusal {
         field = error?["param"]?.stringValue
     }
 
-    /// Returns whether the refusal names a field. It may only reject the value; omitting the field helps in both cases.
+    /// Returns whether the refusal names a field. Omitting the field helps even if only its value was refused.
     func isAbout(_ name: String) -> Bool { field.map { $0 == name } ?? message.contains(name) }
 }

@@ -17,10 +17,10 @@ public enum ModelHost {
         switch self {
         case .loopback(let client, let url):
             return try await client.send(
-                method, url, path, headers: headers, body: body, limits: limits, isSentOnce: true)
+                method, url, path, headers: headers, body: body, limits: limits, isSentAtMostOnce: true)
         case .thirdParty(let client, let url):
             var request = HTTPClientRequest(method, url.text + path, headers: headers, body: body, limits: limits)
-            request.isSentOnce = true
+            request.isSentAtMostOnce = true
             return try await client.send(request)
         }
     }
@@ -52,7 +52,7 @@ public struct ThirdPartyURL: Hashable, Sendable {
 
     /// Whether the host may be on the public internet. This is true for an address, and for a name with a dot unless a
     /// standard reserves its end for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
-    public var hasPublicName: Bool {
+    public var canBePublic: Bool {
         let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" }
         if host.hasPrefix("[") { return true }
         let labels = host.prefix { $0 != ":" }.split(separator: ".", omittingEmptySubsequences: false)

@@ -3,8 +3,8 @@ import NagzAI
 import Synchronization
 
 /// The health of a provider, known from earlier calls: its latest faults, availability and latency, its rate limit, and
-/// the fields that its models accept. It has no key, so it may outlive the provider of a key. Several event loops may
-/// share it.
+/// the fields that its models accept. It has no key, so it may be kept longer than a provider that was created with a
+/// person's key. Several event loops may share it.
 public final class ProviderHealth: Sendable {
     /// The result of a check whether the provider can be asked, and the time of the check.
     public struct Check: Sendable {
@@ -49,7 +49,7 @@ public final class ProviderHealth: Sendable {
 
     func isPaused(at now: ContinuousClock.Instant) -> Bool { state.withLock { $0.breaker.isPaused(at: now) } }
 
-    func record(_ availability: Availability, at now: ContinuousClock.Instant) {
+    func recordCheck(_ availability: Availability, at now: ContinuousClock.Instant) {
         state.withLock { $0.latestCheck = Check(availability: availability, checkedAt: now) }
     }
 

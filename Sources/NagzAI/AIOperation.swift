@@ -79,9 +79,9 @@ public struct AIRecord: Sendable {
     public var inputs: [(name: String, value: String)]
     /// The result in one word or number, such as a tone or a likelihood.
     public var classification: String
-    /// Whether the response is a push-back, which counts towards the policy's limit for the nag.
+    /// Whether the response is a granted push-back, which counts towards the policy's limit for the nag.
     public var countsTowardsLimit: Bool
-    /// The confidence of the answer, 0 to 1; nil where it depends on whether a model worded the answer.
+    /// The confidence that the rules gave, 0 to 1; nil if they gave none. `Authorship.confidence` gives the answer's.
     public var confidence: Double?
     /// The grounding of a tip, a push-back or a coach's answer; nil for other operations.
     public var grounding: Grounding?

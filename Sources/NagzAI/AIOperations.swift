@@ -120,9 +120,9 @@ extension NagFacts {
         [
             ("miss_count_7d", "\(missCount7d)"), ("streak", "\(streak)"),
             ("time_conflict_count_7d", "\(timeConflictCount7d)"),
-            ("category", "\(category.completed)/\(category.total)"),
-            ("category_7d", "\(recentCategory.completed)/\(recentCategory.total)"),
-            ("overall", "\(overall.completed)/\(overall.total)"), ("push_backs", "\(pushBacks.count)"),
+            ("category", "\(categoryRecord.completed)/\(categoryRecord.total)"),
+            ("category_7d", "\(recentCategoryRecord.completed)/\(recentCategoryRecord.total)"),
+            ("overall", "\(overallRecord.completed)/\(overallRecord.total)"), ("push_backs", "\(pushBacks.count)"),
         ]
     }
 }

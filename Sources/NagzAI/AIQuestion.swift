@@ -7,8 +7,8 @@ public protocol AIQuestion: Sendable {
     /// The person's own words; empty for a question about records alone.
     var ownWords: String { get }
 
-    /// Whether a device that may answer never sends the words to the server. If false, the person's choices and token
-    /// limit decide.
+    /// Whether the words stay on the device if it may answer. If false, the person's choices and token limit decide
+    /// whether the words go to the server.
     var keepsWordsOnDevice: Bool { get }
 
     /// Reads the facts that belong to the question.

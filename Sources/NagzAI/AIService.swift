@@ -1,9 +1,8 @@
 import Domain
 
-/// Runs the mediator's operations, with the same questions and responses on server and device.
+/// Answers the questions of the mediator's operations: from a device's event cache, or over the server's endpoints.
 ///
-/// The server reads facts from PostgreSQL, and a phone from its event cache. A REST client of the server's endpoints
-/// also conforms.
+/// The server's `Mediator` does not conform, because it records each answer in the transaction that evaluates the rule.
 public protocol AIService {
     func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question

@@ -68,7 +68,7 @@ public struct CoachFacts: Hashable, Sendable {
         self.tone = tone
     }
 
-    /// The numbers that the audit log stores: of the nags that an answer may be about, of the misses, and the streak.
+    /// The counts that the audit log stores as the basis of an answer.
     var counts: [(name: String, value: String)] {
         [
             ("nags", "\(nags.count)"), ("miss_count_7d", "\(max(0, missCount7d))"), ("streak", "\(max(0, streak))"),

@@ -32,7 +32,7 @@ public struct IntentFacts: Sendable {
 /// The recipient is a member of the family or the author. `DueTimeReader` reads or checks the due time.
 public struct DraftedNag: Hashable, Sendable {
     /// The confidence of a draft by the rules.
-    public static let confidence = 0.3
+    public static let ruleConfidence = 0.3
     /// The confidence of a draft by the rules if they did not understand the words about a time.
     public static let misreadConfidence = 0.1
 

@@ -14,12 +14,13 @@ public struct Snapshot<Facts: Sendable>: Sendable {
     }
 }
 
-/// The source of facts: PostgreSQL on the server, the event cache on a device. An unknown ID throws the source's error.
+/// The source of the facts for a device's answers, which is its event cache. The server reads facts without it, in its
+/// own transactions. An unknown ID throws the source's error.
 public protocol FactSource {
     func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts>
     func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts>
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts>
-    /// - Parameter userID: nil for the owner of the source, on a device.
+    /// - Parameter userID: the person who asks; the event cache throws if it is nil.
     func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts>
 }
 
@@ -34,11 +35,11 @@ public struct NagFacts: Hashable, Sendable {
     /// `time_conflict`.
     public var timeConflictCount7d: Int
     /// The recipient's other resolved nags of the same category.
-    public var category: CompletionRecord
-    /// Those of the nags in `category` that were resolved within `FactWindow.recent`.
-    public var recentCategory: CompletionRecord
+    public var categoryRecord: CompletionRecord
+    /// Those of the nags in `categoryRecord` that were resolved within `FactWindow.recent`.
+    public var recentCategoryRecord: CompletionRecord
     /// The recipient's other resolved nags of all categories.
-    public var overall: CompletionRecord
+    public var overallRecord: CompletionRecord
     /// The times of this nag's `push_back` mediation events since its due cycle began, in any order.
     public var pushBacks: [Timestamp]
     /// The latest push-back of an earlier due cycle. It does not count towards the maximum, but its cooldown applies.
@@ -52,17 +53,17 @@ public struct NagFacts: Hashable, Sendable {
 
     public init(
         nag: NagSnapshot, missCount7d: Int = 0, streak: Int = 0, timeConflictCount7d: Int = 0,
-        category: CompletionRecord = .none, recentCategory: CompletionRecord = .none,
-        overall: CompletionRecord = .none, pushBacks: [Timestamp] = [], earlierPushBack: Timestamp? = nil,
+        categoryRecord: CompletionRecord = .none, recentCategoryRecord: CompletionRecord = .none,
+        overallRecord: CompletionRecord = .none, pushBacks: [Timestamp] = [], earlierPushBack: Timestamp? = nil,
         preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
     ) {
         self.nag = nag
         self.missCount7d = missCount7d
         self.streak = streak
         self.timeConflictCount7d = timeConflictCount7d
-        self.category = category
-        self.recentCategory = recentCategory
-        self.overall = overall
+        self.categoryRecord = categoryRecord
+        self.recentCategoryRecord = recentCategoryRecord
+        self.overallRecord = overallRecord
         self.pushBacks = pushBacks
         self.earlierPushBack = earlierPushBack
         self.preferences = preferences
@@ -115,7 +116,7 @@ public struct PatternFacts: Hashable, Sendable {
     /// A missed nag.
     public struct Miss: Hashable, Sendable {
         public var dueAt: Timestamp
-        /// The time of the `nag_missed` event, about a day after the due time.
+        /// The time of the `nag_missed` event, by default a day after the due time.
         public var missedAt: Timestamp
 
         public init(dueAt: Timestamp, missedAt: Timestamp) {

@@ -23,7 +23,7 @@ extension NagFacts {
     var coachingGrounding: Grounding {
         Grounding(
             persona: preferences.tone, session: session.count,
-            events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategory.total))
+            events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategoryRecord.total))
     }
 
     /// The grounding of a push-back. It counts the misses within `FactWindow.recent`, and the push-backs of the nag's

@@ -1,7 +1,7 @@
 import Domain
 
-/// Runs the operations with the heuristics alone, on server and device with different fact sources. It records nothing;
-/// a server that must audit evaluates the operation's rule in its own transaction.
+/// Runs the operations with the heuristics alone, and records nothing. Only tests use it: a device's service and the
+/// server's mediator evaluate the rules themselves, because they record the answers.
 public struct HeuristicAIService<Facts: FactSource>: AIService {
     private let facts: Facts
     private let heuristics: Heuristics

@@ -44,7 +44,7 @@ extension Heuristics {
                 .sorted { ($0.dueAt, $0.id) < ($1.dueAt, $1.id) }.prefix(Self.maxCitations).map(\.id)
         case .tone:
             answer.answer = [
-                phrasebook.reasons[tone.rule] ?? tone.rule.rawValue,
+                phrasebook.toneReasons[tone.rule] ?? tone.rule.rawValue,
                 phrasebook.coachSentence(
                     .toneFigures, [.misses: "\(max(0, facts.missCount7d))", .streak: "\(max(0, facts.streak))"]),
             ].joined(separator: " ")
@@ -85,8 +85,8 @@ extension Heuristics {
         return sentences.isEmpty ? phrasebook.coachSentence(.nothingOpen) : sentences.joined(separator: " ")
     }
 
-    /// Returns the open nags for an answer to “more?”: those that neither `dueSentences` nor earlier such answers have
-    /// listed.
+    /// Returns the open nags for an answer to “more?”: the next ones, at most `maxFurtherNags`, that neither
+    /// `dueSentences` nor an earlier such answer has listed.
     private func furtherNags(_ followUpCount: Int, _ snapshot: Snapshot<CoachFacts>) -> [CoachFacts.Nag] {
         let open = snapshot.facts.openNags
         let listedIDs = [open.first { $0.dueAt < snapshot.now }, open.first { $0.dueAt >= snapshot.now }].map { $0?.id }
@@ -111,7 +111,7 @@ extension Heuristics {
     /// Returns the words for a time: with a name of the day if it is near, otherwise with the date.
     private func timeWords(for moment: Timestamp, _ snapshot: Snapshot<CoachFacts>) -> String {
         let (date, time) = snapshot.zone.local(moment)
-        let clock = String(time.description.prefix(5))
+        let clockTime = String(time.description.prefix(5))
         let days = date.daysSinceEpoch - snapshot.zone.local(snapshot.now).date.daysSinceEpoch
         let sentence: CoachSentence =
             switch days {
@@ -122,7 +122,7 @@ extension Heuristics {
             default: .date
             }
         return phrasebook.coachSentence(
-            sentence, [.time: clock, .day: sentence == .weekday ? date.weekday.rawValue : date.description])
+            sentence, [.time: clockTime, .day: sentence == .weekday ? date.weekday.rawValue : date.description])
     }
 }
 

@@ -24,17 +24,20 @@ extension Heuristics {
         return Outcome(response, totals.total == 0 ? .digestNothingDue : .digestWeek)
     }
 
-    /// Returns the digest's text with `PromptFacts.person` in place of the praised member's name, and the name itself.
-    /// The name is nil if the digest praises nobody.
+    /// Returns the digest's text with `PromptFacts.personPhrase` in place of the praised member's name, and the name
+    /// itself. The name is nil if the digest praises nobody.
     func digestWithoutNames(for snapshot: Snapshot<DigestFacts>) -> (text: String, praisedName: String?) {
         let rows = Self.rows(snapshot)
         let isOwn = snapshot.facts.subject != nil
-        let praisedName = isOwn ? nil : Self.bestRow(rows).map { spokenName($0.0.displayName) }
-        return (summary(rows, isOwn: isOwn) { _ in PromptFacts.person }, praisedName)
+        let praisedName = isOwn ? nil : Self.bestRow(rows).map { spokenName($0.member.displayName) }
+        return (summary(rows, isOwn: isOwn) { _ in PromptFacts.personPhrase }, praisedName)
     }
 
+    /// A listed member with their counts.
+    private typealias Row = (member: DigestFacts.Member, tally: Tally)
+
     /// Returns the listed members with their counts, in the digest's order.
-    private static func rows(_ snapshot: Snapshot<DigestFacts>) -> [(DigestFacts.Member, Tally)] {
+    private static func rows(_ snapshot: Snapshot<DigestFacts>) -> [Row] {
         let facts = snapshot.facts
         var tallies: [UserID: Tally] = [:]
         let members = facts.members.filter {
@@ -48,8 +51,8 @@ extension Heuristics {
         return members.map { ($0, tallies[$0.userID] ?? Tally()) }
     }
 
-    private static func totals(_ rows: [(DigestFacts.Member, Tally)]) -> Tally {
-        rows.reduce(into: Tally()) { $0.add($1.1) }
+    private static func totals(_ rows: [Row]) -> Tally {
+        rows.reduce(into: Tally()) { $0.add($1.tally) }
     }
 
     /// Returns whether one member is listed before another. Members are listed by name, then by ID; those without a
@@ -65,9 +68,7 @@ extension Heuristics {
 
     /// Returns sentences about the completion rate, the best member, and open or missed nags. They praise a member by
     /// name, but blame nobody by name. The digest of one member makes no comparison.
-    private func summary(
-        _ rows: [(DigestFacts.Member, Tally)], isOwn: Bool, naming: (String?) -> String
-    ) -> String {
+    private func summary(_ rows: [Row], isOwn: Bool, naming: (String?) -> String) -> String {
         let totals = Self.totals(rows)
         guard totals.total > 0 else {
             let sentence = phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue)
@@ -114,12 +115,12 @@ extension Heuristics {
 
     /// Returns the member with the highest rate; among equal ones the member with the most completed nags, then the
     /// first in the list. Nil if no nag was completed.
-    private static func bestRow(_ rows: [(DigestFacts.Member, Tally)]) -> (DigestFacts.Member, Tally)? {
-        rows.filter { $0.1.completed > 0 }.reduce(nil) { best, row in
+    private static func bestRow(_ rows: [Row]) -> Row? {
+        rows.filter { $0.tally.completed > 0 }.reduce(nil) { best, row in
             guard let best else { return row }
             let isBetter =
-                row.1.rate.isHigher(than: best.1.rate)
-                || row.1.rate.isEqual(to: best.1.rate) && row.1.completed > best.1.completed
+                row.tally.rate.isHigher(than: best.tally.rate)
+                || row.tally.rate.isEqual(to: best.tally.rate) && row.tally.completed > best.tally.completed
             return isBetter ? row : best
         }
     }

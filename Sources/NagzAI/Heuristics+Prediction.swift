@@ -9,7 +9,7 @@ extension Heuristics {
         let facts = snapshot.facts
         let misses = min(max(0, facts.missCount7d), 3)
         let streak = max(0, facts.streak)
-        let (category, overall) = (Ratio(facts.category), Ratio(facts.overall))
+        let (category, overall) = (Ratio(facts.categoryRecord), Ratio(facts.overallRecord))
         var response = PredictCompletionResponse(
             nagID: facts.nag.id, likelihood: 0, suggestedReminderTime: nil,
             factors: [

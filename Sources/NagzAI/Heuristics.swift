@@ -17,7 +17,7 @@ public final class Heuristics: Sendable {
         return Outcome(
             ToneSelectResponse(
                 nagID: facts.nag.id, tone: tone, missCount7d: misses, streak: streak,
-                reason: phrasebook.reasons[rule] ?? rule.rawValue),
+                reason: phrasebook.toneReasons[rule] ?? rule.rawValue),
             rule)
     }
 
@@ -66,7 +66,7 @@ public final class Heuristics: Sendable {
         if facts.timeConflictCount7d >= 2 { return (.repeatedTimeConflict, .coachingRepeatedTimeConflict) }
         if facts.missCount7d == 1 { return (.firstMiss, .coachingFirstMiss) }
         if facts.streak >= 3 { return (.streak3, .coachingStreak) }
-        let record = Ratio(facts.recentCategory)
+        let record = Ratio(facts.recentCategoryRecord)
         if facts.nag.category == .homework, record.total >= 3, record.part * 5 >= record.total * 4 {
             return (.highCompletionHomework, .coachingHighCompletionHomework)
         }

@@ -69,5 +69,6 @@ public enum PushBackDecisionReason: String, Sendable, CaseIterable {
     case maxAttemptsReached = "max_attempts_reached"
     case quietHours = "quiet_hours"
     case cooldownActive = "cooldown_active"
+    /// The push-back is granted; all other reasons refuse it.
     case boundedPushBack = "bounded_push_back"
 }

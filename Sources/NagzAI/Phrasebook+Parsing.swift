@@ -16,7 +16,7 @@ extension Phrasebook {
             try add(entry, &recognized)
             if entry.isShown { shownTexts.append((line.number, entry.text)) }
         }
-        for (phrase, category) in recognized.withVariants { _ = excusePhrases.add(phrase, as: category) }
+        for (phrase, category) in recognized.respelledPhrases { _ = excusePhrases.add(phrase, as: category) }
         try checkComplete()
         for (line, text) in shownTexts {
             if let word = disrespectfulPhrases(in: text).min() {
@@ -28,15 +28,15 @@ extension Phrasebook {
     private mutating func add(_ entry: Entry, _ recognized: inout RecognizedPhrases) throws(PoolProblem) {
         switch entry.kind {
         case .category:
-            categories[try entry.key(0)] = try entry.plainText()
+            categoryNames[try entry.key(0)] = try entry.plainText()
         case .tip:
-            let pool = TipPool(scenario: try entry.key(0), tone: try entry.key(1))
+            let pool = TipPoolKey(scenario: try entry.key(0), tone: try entry.key(1))
             tips[pool, default: []].append(try entry.template([.task]))
         case .message:
-            let pool = MessagePool(timing: try entry.key(0), tone: try entry.key(1))
+            let pool = MessagePoolKey(timing: try entry.key(0), tone: try entry.key(1))
             messages[pool, default: []].append(try entry.template([.task]))
         case .reason:
-            reasons[try entry.key(0)] = try entry.plainText()
+            toneReasons[try entry.key(0)] = try entry.plainText()
         case .digest:
             let sentence: DigestSentence = try entry.key(0)
             digestSentences[sentence] = try entry.template(sentence.slots)
@@ -66,13 +66,13 @@ extension Phrasebook {
         }
     }
 
-    /// Checks that no pool is missing or too small.
+    /// Checks that no required pool is missing or too small.
     private func checkComplete() throws(PoolError) {
         func require(_ holds: Bool, _ what: String) throws(PoolError) {
             if !holds { throw PoolError(line: nil, problem: "too few entries: \(what)") }
         }
         for category in NagCategory.allCases {
-            try require(categories[category] != nil, "category \(category.rawValue)")
+            try require(categoryNames[category] != nil, "category \(category.rawValue)")
         }
         for tone in AITone.allCases {
             for scenario in CoachingScenario.allCases {
@@ -88,7 +88,7 @@ extension Phrasebook {
             try require(excuseSentences[category] != nil, "excuse_sentence \(category.rawValue)")
         }
         for rule in [HeuristicRule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
-            try require(reasons[rule] != nil, "reason \(rule.rawValue)")
+            try require(toneReasons[rule] != nil, "reason \(rule.rawValue)")
         }
         for sentence in CoachSentence.allCases {
             try require(coachSentences[sentence] != nil, "coach \(sentence.rawValue)")
@@ -105,8 +105,8 @@ private struct RecognizedPhrases {
     /// Alternative spellings of words.
     var variants: [String: [String]] = [:]
 
-    /// The phrases with all combinations of alternative spellings.
-    var withVariants: [(phrase: String, category: ExcuseCategory)] {
+    /// The phrases in all combinations of alternative spellings, without the phrases as the file has them.
+    var respelledPhrases: [(phrase: String, category: ExcuseCategory)] {
         excuses.flatMap { phrase, category in
             words(in: phrase).reduce([""]) { prefixes, word in
                 let forms = [word.text] + (variants[word.text] ?? [])

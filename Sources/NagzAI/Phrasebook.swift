@@ -2,10 +2,10 @@ import Domain
 
 /// The mediator's texts and the phrases it recognises in one language, parsed from a pool file.
 public struct Phrasebook: Sendable {
-    var categories: [NagCategory: String] = [:]
-    var tips: [TipPool: [Template<PhraseSlot>]] = [:]
-    var messages: [MessagePool: [Template<PhraseSlot>]] = [:]
-    var reasons: [HeuristicRule: String] = [:]
+    var categoryNames: [NagCategory: String] = [:]
+    var tips: [TipPoolKey: [Template<PhraseSlot>]] = [:]
+    var messages: [MessagePoolKey: [Template<PhraseSlot>]] = [:]
+    var toneReasons: [HeuristicRule: String] = [:]
     var digestSentences: [DigestSentence: Template<PhraseSlot>] = [:]
     /// The phrases that are recognised in excuses.
     var excusePhrases = PhraseMatcher<ExcuseCategory>()
@@ -15,7 +15,7 @@ public struct Phrasebook: Sendable {
     var coachTopics = PhraseMatcher<CoachTopic>()
     /// The questions that ask for more about the topic of the previous question, each as the list of its words.
     var coachFollowUps: Set<[String]> = []
-    /// The phrases that no text may have.
+    /// The phrases that no text for people may have.
     var avoidList = PhraseMatcher<String>()
 
     /// The minimum number of tips in a pool.
@@ -36,24 +36,25 @@ public struct Phrasebook: Sendable {
 
     /// Returns the number of tips for a scenario and tone.
     public func tipCount(_ scenario: CoachingScenario, _ tone: AITone) -> Int {
-        tips[TipPool(scenario: scenario, tone: tone)]?.count ?? 0
+        tips[TipPoolKey(scenario: scenario, tone: tone)]?.count ?? 0
     }
 
     /// Returns the number of push-back messages for a timing and tone.
     public func messageCount(_ timing: PushBackTiming, _ tone: AITone) -> Int {
-        messages[MessagePool(timing: timing, tone: tone)]?.count ?? 0
+        messages[MessagePoolKey(timing: timing, tone: tone)]?.count ?? 0
     }
 
     /// Returns a tip of the pool; `number` is taken modulo its size.
     public func tip(_ number: UInt64, scenario: CoachingScenario, tone: AITone, category: NagCategory) -> String {
-        Self.pick(number, tips[TipPool(scenario: scenario, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
+        Self.pick(number, tips[TipPoolKey(scenario: scenario, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
     }
 
     /// Returns a push-back message of the pool; `number` is taken modulo its size.
     public func message(
         _ number: UInt64, _ timing: PushBackTiming, tone: AITone, category: NagCategory
     ) -> String {
-        Self.pick(number, messages[MessagePool(timing: timing, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
+        Self.pick(number, messages[MessagePoolKey(timing: timing, tone: tone)])?.filled([.task: name(of: category)])
+            ?? ""
     }
 
     /// Returns a sentence of the pool for an excuse category; `number` is taken modulo its size.
@@ -61,7 +62,7 @@ public struct Phrasebook: Sendable {
         Self.pick(number, excuseSentences[category]) ?? ""
     }
 
-    func name(of category: NagCategory) -> String { categories[category] ?? category.rawValue }
+    func name(of category: NagCategory) -> String { categoryNames[category] ?? category.rawValue }
 
     func sentence(_ sentence: DigestSentence, _ values: [PhraseSlot: String] = [:]) -> String {
         digestSentences[sentence]?.filled(values) ?? ""
@@ -83,13 +84,13 @@ enum PhraseSlot: String, Sendable, CaseIterable {
 }
 
 /// The key of a pool of tips.
-struct TipPool: Hashable {
+struct TipPoolKey: Hashable {
     var scenario: CoachingScenario
     var tone: AITone
 }
 
 /// The key of a pool of push-back messages.
-struct MessagePool: Hashable {
+struct MessagePoolKey: Hashable {
     var timing: PushBackTiming
     var tone: AITone
 }

@@ -103,7 +103,7 @@ public struct MemberSummary: Hashable, Sendable {
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
-    /// The ratio of completed to all nags, with four decimals; 0 if there are no nags.
+    /// The ratio of `completed` to `totalNags`, with four decimals; 0 if `totalNags` is 0.
     public var completionRate: Double
 
     public init(
@@ -171,6 +171,7 @@ public struct PushBackResponse: Hashable, Sendable {
     public var nagID: NagID
     public var shouldPushBack: Bool
     public var message: String?
+    /// The selected tone, not the preferred one that the message may have; nil if the push-back was refused.
     public var tone: AITone?
     /// The `PushBackDecisionReason` for which the push-back was granted or refused.
     public var reason: String

@@ -30,11 +30,11 @@ enum ColourProfile {
         }
         var tags: [(name: String, content: [UInt8])] = []
         for name in required {
-            guard let content = tag(name, of: bytes) else { return nil }
+            guard let content = tagContent(name, of: bytes) else { return nil }
             tags.append((name, content))
         }
         for name in optional {
-            if let content = tag(name, of: bytes) { tags.append((name, content)) }
+            if let content = tagContent(name, of: bytes) { tags.append((name, content)) }
         }
         if !tags.contains(where: { $0.name == "wtpt" }) {
             tags.append(("wtpt", Array("XYZ \0\0\0\0".utf8) + whitePoint))
@@ -72,7 +72,8 @@ enum ColourProfile {
         }
     }
 
-    /// Returns a profile header with version, class, colour space and rendering intent; the other fields are zero.
+    /// Returns a new profile header: the version, class, colour spaces, signature and rendering intent of the profile,
+    /// and the reference white. The other fields are zero.
     private static func head(of bytes: [UInt8]) -> [UInt8] {
         var head = [UInt8](repeating: 0, count: headLength)
         for range in [8..<10, 12..<24, 36..<40, 64..<68] { head.replaceSubrange(range, with: bytes[range]) }
@@ -81,7 +82,7 @@ enum ColourProfile {
     }
 
     /// Returns the content of a tag, up to the length that follows from its type; nil if the profile lacks the tag.
-    private static func tag(_ name: String, of bytes: [UInt8]) -> [UInt8]? {
+    private static func tagContent(_ name: String, of bytes: [UInt8]) -> [UInt8]? {
         var reader = ByteReader(bytes, headLength..<bytes.count)
         guard let count = try? reader.readBigEndian(4), count <= tagLimit else { return nil }
         for _ in 0..<count {
@@ -109,15 +110,14 @@ enum ColourProfile {
         case "cicp": return has("cicp") ? 12 : nil
         case "rTRC", "gTRC", "bTRC", "kTRC":
             if has("curv") {
-                let points = bytes.bigEndian(start + 8..<start + 12)
-                return points <= curvePointLimit ? 12 + 2 * points : nil
+                let pointCount = bytes.bigEndian(start + 8..<start + 12)
+                return pointCount <= curvePointLimit ? 12 + 2 * pointCount : nil
             }
-            let parameters = [1, 3, 4, 5, 7]
-            let function = bytes.bigEndian(start + 8..<start + 10)
-            guard has("para"), function < parameters.count, bytes.bigEndian(start + 10..<start + 12) == 0 else {
-                return nil
-            }
-            return 12 + 4 * parameters[function]
+            let parameterCounts = [1, 3, 4, 5, 7]
+            let functionType = bytes.bigEndian(start + 8..<start + 10)
+            guard has("para"), functionType < parameterCounts.count, bytes.bigEndian(start + 10..<start + 12) == 0
+            else { return nil }
+            return 12 + 4 * parameterCounts[functionType]
         default: return has("XYZ ") ? 20 : nil
         }
     }

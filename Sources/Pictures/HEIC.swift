@@ -40,10 +40,10 @@ enum HEIC {
 
         var items: Set<Int> = []
         for table in tables where table.name == "iinf" {
-            for (id, type) in try metadataItems(in: bytes, table) {
+            for (id, typeRange) in try metadataItems(in: bytes, table) {
                 items.insert(id)
                 // The item gets a type that no reader knows, so that no reader looks for Exif in zeros.
-                output.replaceSubrange(type, with: "free".utf8)
+                output.replaceSubrange(typeRange, with: "free".utf8)
             }
         }
         if items.isEmpty { return }
@@ -99,11 +99,11 @@ enum HEIC {
     /// Returns the items that are metadata: their IDs, and the ranges of their types (ISO/IEC 14496-12 §8.11.6).
     private static func metadataItems(
         in bytes: [UInt8], _ table: Box
-    ) throws(PictureError) -> [(id: Int, type: Range<Int>)] {
+    ) throws(PictureError) -> [(id: Int, typeRange: Range<Int>)] {
         var reader = ByteReader(bytes, table.content)
         let version = try reader.readBigEndian(4) >> 24
         _ = try reader.take(version == 0 ? 2 : 4)
-        var items: [(id: Int, type: Range<Int>)] = []
+        var items: [(id: Int, typeRange: Range<Int>)] = []
         for entry in try Box.list(in: bytes, reader.position..<table.content.upperBound) {
             guard entry.name == "infe" else { throw .malformed }
             var reader = ByteReader(bytes, entry.content)
@@ -111,8 +111,10 @@ enum HEIC {
             guard version == 2 || version == 3 else { throw .malformed }
             let id = try reader.readBigEndian(version == 2 ? 2 : 4)
             _ = try reader.take(2)
-            let type = try reader.take(4)
-            if metadataTypes.contains(where: { bytes.has($0, at: type.lowerBound) }) { items.append((id, type)) }
+            let typeRange = try reader.take(4)
+            if metadataTypes.contains(where: { bytes.has($0, at: typeRange.lowerBound) }) {
+                items.append((id, typeRange))
+            }
         }
         return items
     }
@@ -131,17 +133,17 @@ enum HEIC {
         var (extents, totalLength): ([Range<Int>], Int) = ([], 0)
         for _ in 0..<(try reader.readBigEndian(version < 2 ? 2 : 4)) {
             let isMetadata = items.contains(try reader.readBigEndian(version < 2 ? 2 : 4))
-            let method = version == 0 ? 0 : try reader.readBigEndian(2) & 0xF
+            let constructionMethod = version == 0 ? 0 : try reader.readBigEndian(2) & 0xF
             let isInThisFile = try reader.readBigEndian(2) == 0
-            let base = try reader.readNumber(baseSize)
+            let baseOffset = try reader.readNumber(baseSize)
             for _ in 0..<(try reader.readBigEndian(2)) {
                 _ = try reader.readNumber(indexSize)
                 let (offset, length) = (try reader.readNumber(offsetSize), try reader.readNumber(lengthSize))
                 guard isMetadata else { continue }
                 let start: Int
-                switch (method, itemData) {
-                case (0, _): start = base + offset
-                case (1, let itemData?): start = itemData.lowerBound + base + offset
+                switch (constructionMethod, itemData) {
+                case (0, _): start = baseOffset + offset
+                case (1, let itemData?): start = itemData.lowerBound + baseOffset + offset
                 default: throw .malformed
                 }
                 guard isInThisFile, length > 0, length <= bytes.count, start <= bytes.count - length

@@ -33,7 +33,7 @@ enum JPEG {
                 profile.add(content, of: reader.bytes, at: output.count)
             case 0xEE:
                 guard reader.bytes.has("Adobe", at: content.lowerBound), content.count == 12 else { continue }
-                append(marker, content, of: reader, to: &output)
+                appendSegment(marker, content, of: reader, to: &output)
             case 0xE3...0xED, 0xEF, 0xFE: continue  // other applications' data and comments
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 guard pixelCount == 0, content.count >= 6 else { throw .malformed }
@@ -42,14 +42,14 @@ enum JPEG {
                 let height = reader.bytes.bigEndian(heightStart..<heightStart + 2)
                 try Picture.checkSize(width: width, height: height)
                 pixelCount = width * height
-                append(marker, content, of: reader, to: &output)
+                appendSegment(marker, content, of: reader, to: &output)
             case 0xDA:
                 guard pixelCount > 0 else { throw .malformed }
                 scanCount += 1
                 try Picture.checkFrames(scanCount, pixelsPerFrame: pixelCount)
-                append(marker, content, of: reader, to: &output)
+                appendSegment(marker, content, of: reader, to: &output)
                 output.append(try takeScan(&reader), of: reader.bytes)
-            default: append(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
+            default: appendSegment(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
             }
         }
         guard scanCount > 0 else { throw .malformed }
@@ -109,8 +109,9 @@ enum JPEG {
         }
     }
 
-    private static func append(_ marker: UInt8, _ content: Range<Int>, of reader: ByteReader, to output: inout [UInt8])
-    {
+    private static func appendSegment(
+        _ marker: UInt8, _ content: Range<Int>, of reader: ByteReader, to output: inout [UInt8]
+    ) {
         let length = content.count + 2
         output += [0xFF, marker, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)]
         output.append(content, of: reader.bytes)

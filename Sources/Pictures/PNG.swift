@@ -14,10 +14,10 @@ enum PNG {
         while true {
             let start = reader.position
             let length = try reader.readBigEndian(4)
-            let name = try reader.take(4)
-            guard let type = chunkName(reader.bytes, name) else { throw .malformed }
+            let typeRange = try reader.take(4)
+            guard let type = chunkName(reader.bytes, typeRange) else { throw .malformed }
             let content = try reader.take(length)
-            let checksum = CRC.checksum(of: reader.bytes, name.lowerBound..<content.upperBound)
+            let checksum = CRC.checksum(of: reader.bytes, typeRange.lowerBound..<content.upperBound)
             guard checksum == (try reader.readBigEndian(4)) else { throw .malformed }
             guard isFirst == (type == "IHDR") else { throw .malformed }
             if isFirst {
@@ -46,7 +46,7 @@ enum PNG {
             }
             guard keptChunks.contains(type) else {
                 // Without a critical chunk, whose name begins in upper case, the picture cannot be shown.
-                guard reader.bytes[name.lowerBound] & 0x20 != 0 else { throw .malformed }
+                guard reader.bytes[typeRange.lowerBound] & 0x20 != 0 else { throw .malformed }
                 continue
             }
             output.append(start..<reader.position, of: reader.bytes)

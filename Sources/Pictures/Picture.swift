@@ -56,7 +56,7 @@ public struct Picture: Sendable, Hashable {
     ///
     /// - JPEG: keeps what decoding needs, and the JFIF and Adobe segments. A file that is cut off in a scan ends there.
     /// - PNG, WebP: keeps what decoding and animation need.
-    /// - GIF: removes comments and applications' data, except for the number of repetitions.
+    /// - GIF: removes comments, plain texts and applications' data, except for the number of repetitions.
     /// - All but GIF: keep only the colours of the colour profile (`ColourProfile`).
     /// - JPEG, PNG, WebP: keep the orientation of Exif, for which HEIC has a property.
     /// - HEIC: overwrites Exif, XMP, descriptions, times and unknown boxes with zeros, because tables in the file

@@ -1,7 +1,7 @@
 /// Chooses which waiting statements form the next batch. Keys take turns. Statements of a key that is already in a
 /// running batch are skipped, because they would only wait for its lock.
 ///
-/// A pure value. Keys without a batch so far come first, then those whose last batch is the oldest.
+/// A pure value. Keys without a remembered batch come first, then those whose last batch is the oldest.
 struct BatchSelection<Key: Hashable> {
     private static var rememberedKeyLimit: Int { 4_096 }
 

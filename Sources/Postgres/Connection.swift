@@ -8,7 +8,7 @@ import SQL
 /// results arrive in order. Outside an explicit `BEGIN` a batch is one implicit transaction: its statements commit
 /// together or not at all, and their results are returned only after the commit.
 @safe final class Connection: ReadinessHandler {
-    /// The pool's number for the session.
+    /// The number that the owner, a pool or a listener, gave the session.
     let id: Int
     private let handle: OpaquePointer
     private let socket: Int32
@@ -21,7 +21,8 @@ import SQL
     private var batchesInFlight: [PipelineBatch] = []
     /// The names of the statements that the session is known to have prepared.
     private var preparedNames: [SQL.StatementKey: String] = [:]
-    private var statementCount = 0
+    /// The number in the name of the next statement to prepare. Unnamed statements are counted too.
+    private var nextStatementNumber = 0
     private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.checkDeadline() }
     private var isReadScheduled = false
     private(set) var isOpen = true
@@ -108,8 +109,8 @@ import SQL
         } else {
             // Statements with runtime text are unnamed, because they are not reused. A name that another batch in
             // flight prepares is not used, because that batch may fail before it prepares the statement.
-            name = statementKey == nil ? "" : "s\(statementCount)"
-            statementCount += 1
+            name = statementKey == nil ? "" : "s\(nextStatementNumber)"
+            nextStatementNumber += 1
             if let statementKey { batch.namesToPrepare[statementKey] = name }
             batch.steps.append(.prepare(statementKey))
             let types = statement.values.map(\.type.oid)
@@ -194,7 +195,7 @@ import SQL
             batchesInFlight.removeFirst()
             finish(batch)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-            switch batch.nextStep() {
+            switch batch.takeNextStep() {
             case .execute: batch.rows.append(unsafe Rows(adopting: result))
             case .prepare(let statementKey):
                 unsafe PQclear(result)
@@ -203,7 +204,7 @@ import SQL
             case nil: unsafe PQclear(result)
             }
         case PGRES_PIPELINE_ABORTED:
-            _ = batch.nextStep()
+            _ = batch.takeNextStep()
             unsafe PQclear(result)
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
             // libpq stays in this state until the copy ends, and copies are not supported here.
@@ -213,7 +214,7 @@ import SQL
         default:
             let refusal = unsafe Self.refusal(of: result)
             unsafe PQclear(result)
-            _ = batch.nextStep()
+            _ = batch.takeNextStep()
             // 26000: the prepared statement does not exist; 0A000: its result type has changed. A new session has
             // neither error.
             if ["26000", "0A000"].contains(refusal.sqlState) { retire() }
@@ -274,6 +275,7 @@ private final class PipelineBatch {
     }
     struct Outcome {
         let result: Result<[Rows], PostgresError>
+        /// The time since the batch was sent, or since the batch before it ended, whichever is shorter.
         let duration: Duration
     }
     typealias Continuation = CheckedContinuation<LoopBound<Outcome>, Never>
@@ -295,8 +297,8 @@ private final class PipelineBatch {
         self.deadline = deadline
     }
 
-    /// Returns the step that the next result belongs to.
-    func nextStep() -> Step? {
+    /// Returns the step that the next result belongs to, and advances to the one after it.
+    func takeNextStep() -> Step? {
         guard nextStepIndex < steps.count else { return nil }
         defer { nextStepIndex += 1 }
         return steps[nextStepIndex]

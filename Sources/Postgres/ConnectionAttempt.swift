@@ -76,7 +76,7 @@ import Reactor
 
     private func failOnTimeout() {
         if let lookup {
-            let names = lookup.hosts.names.filter(lookup.unresolvedNames.contains).joined(separator: ", ")
+            let names = lookup.hosts.namesToResolve.filter(lookup.unresolvedNames.contains).joined(separator: ", ")
             failureReason = "the host name \(names) was not resolved in time"
         }
         finish(isConnected: false)
@@ -86,12 +86,14 @@ import Reactor
 
     private func resolveNames(_ timeout: Duration) {
         let parameters = HostList.addingDefaults(to: options.parameters)
-        guard let hosts = HostList(parameters), !hosts.names.isEmpty else { return connect(options.parameters) }
-        var lookup = Lookup(hosts: hosts, parameters: parameters, unresolvedNames: Set(hosts.names))
+        guard let hosts = HostList(parameters), !hosts.namesToResolve.isEmpty else {
+            return connect(options.parameters)
+        }
+        var lookup = Lookup(hosts: hosts, parameters: parameters, unresolvedNames: Set(hosts.namesToResolve))
         // If a name is not resolved, half of the time is left for the other hosts.
         lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
         self.lookup = lookup
-        for name in hosts.names {
+        for name in hosts.namesToResolve {
             poller.spawn { [weak self, resolver] in
                 let answer = await resolver.addresses(of: name)
                 self?.finishLookup(name, answer)

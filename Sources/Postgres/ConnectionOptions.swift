@@ -2,7 +2,7 @@ import CPostgres
 
 /// The address of the database, and the settings of its sessions.
 public struct ConnectionOptions: Sendable {
-    /// Keywords of libpq's PQconnectdbParams.
+    /// The parameters of libpq's PQconnectdbParams.
     let parameters: [(keyword: String, value: String)]
 
     /// - Parameters:

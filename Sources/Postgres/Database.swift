@@ -23,12 +23,12 @@ public final class Database: Queries {
     public struct Limits: Sendable {
         /// The maximum number of sessions of this loop.
         public var connections: Int
-        /// The number of batches that may be in flight on one session.
+        /// The maximum number of batches in flight on one session.
         public var batchesPerConnection = 2
-        /// The number of bulk reads that may be in flight. The limit leaves sessions for short statements, and keeps
+        /// The maximum number of bulk reads in flight. The limit leaves sessions for short statements, and keeps
         /// the data of a bulk read in the processors' caches until its response is written.
         var bulkReads: Int { max(1, connections / 4) }
-        /// The number of requests that may wait for a session; further ones are refused.
+        /// The maximum number of requests that wait for a session; further ones are refused.
         public var waitingRequests = 1_024
         /// The time that a request may wait in all: for its turn, a session and locks.
         public var requestTimeout = Duration.milliseconds(1_900)
@@ -247,26 +247,26 @@ public final class Database: Queries {
             let connection = unsafe try Connection(
                 adopting: handle, id: lastSessionID, poller: poller, timeout: limits.batchTimeout,
                 slowStatements: slowStatements, onRetire: { [weak self] in self?.pool.retire($0.id) },
-                onClose: { [weak self] in self?.sessionLost($0) })
+                onClose: { [weak self] in self?.handleLostSession($0) })
             lastFailure = nil
             connections.append(connection)
             let grants = pool.sessionOpened(connection.id)
             if pool.isClosed { connection.close() } else { serve(grants) }
             return true
         } catch {
-            attemptFailed(error)
+            handleFailedAttempt(error)
             return false
         }
     }
 
     /// Handles a failed attempt to open a session.
-    private func attemptFailed(_ error: any Error) {
+    private func handleFailedAttempt(_ error: any Error) {
         lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
         if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
         open(after: pool.attemptFailed())
     }
 
-    private func sessionLost(_ connection: Connection) {
+    private func handleLostSession(_ connection: Connection) {
         connections.removeAll { $0 === connection }
         let (grants, pause) = pool.sessionLost(connection.id)
         serve(grants)
@@ -291,7 +291,7 @@ public final class Database: Queries {
             throw Self.tooManyWaitingError
         }
         var ticketIfWaiting: UInt64?
-        let granted = await poller.waitUnlessCancelled { continuation in
+        let grantedConnection = await poller.waitUnlessCancelled { continuation in
             // A session may have become free, or the pool may have been closed, since the check.
             switch pool.acquire(for: use, until: deadline) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
@@ -304,7 +304,7 @@ public final class Database: Queries {
         } onCancel: { [self] in
             if let ticket = ticketIfWaiting { cancel(ticket) }
         }
-        guard let connection = granted.value else {
+        guard let connection = grantedConnection.value else {
             if Task.isCancelled { throw .cancelled }
             throw pool.isClosed ? Self.closedError : .unavailable(lastFailure ?? "no session became free in time")
         }

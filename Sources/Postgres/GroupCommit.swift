@@ -8,9 +8,9 @@ import SQL
 /// name the lock it takes. The statements of a batch run in key order, so batches cannot deadlock. Mergeable writes of
 /// one shape with different keys become one statement (`SQL.merged`), which is a batch of its own. If a statement
 /// fails, the batch is rolled back and each statement runs alone. Writes of a key whose lock is held for long go to a
-/// separate queue until one of them succeeds, so they delay other keys at most once. Results are returned only after
-/// the commit; if the process dies before, a write is either complete or absent. Keys take turns, and each is in one
-/// batch at a time: neither a key with many writes nor one with a held lock delays the others.
+/// separate queue until one of them ends without a timeout, so they delay other keys at most once. Results are returned
+/// only after the commit; if the process dies before, a write is either complete or absent. Keys take turns, and each
+/// is in one batch at a time: neither a key with many writes nor one with a held lock delays the others.
 public final class GroupCommit {
     /// The key of a write, by which the writes of a batch are ordered: the family's ID.
     public struct Key: Hashable, Sendable, Comparable {

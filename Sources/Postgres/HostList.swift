@@ -36,7 +36,7 @@ struct HostList {
     }
 
     /// The distinct names to resolve, in the order in which libpq tries the hosts.
-    var names: [String] {
+    var namesToResolve: [String] {
         hosts.reduce(into: []) { names, host in
             if host.isNameToLookUp, !names.contains(host.name) { names.append(host.name) }
         }
@@ -57,7 +57,7 @@ struct HostList {
         return result
     }
 
-    /// Whether at least one host has an address.
+    /// Whether libpq can try at least one host: it has an address, or is none that needs a lookup.
     func isUsable(with addresses: [String: [String]]) -> Bool {
         hosts.contains { !$0.isNameToLookUp || addresses[$0.name]?.isEmpty == false }
     }

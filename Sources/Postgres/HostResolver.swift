@@ -3,8 +3,8 @@ import Reactor
 
 /// Resolves host names on its own threads: the system call blocks, up to half a minute without a name server.
 ///
-/// Concurrent requests for one name share a lookup, so that a dead name server has at most one call for each name. Safe
-/// to use from any thread.
+/// Concurrent requests for one name share a lookup, so that a name server that does not answer blocks at most one
+/// thread for each name. Safe to use from any thread.
 public final class HostResolver: Sendable {
     /// The addresses of a name as text, or why there are none.
     public typealias Answer = Result<[String], PostgresError>

@@ -61,7 +61,7 @@ struct Parameters {
     }
 }
 
-/// Writes values in PostgreSQL's binary format to memory of a size counted before, never beyond its end.
+/// Writes values in PostgreSQL's binary format to memory that is large enough for them, never beyond its end.
 @safe private struct BinaryWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -79,7 +79,7 @@ struct Parameters {
         case .uuid(let high, let low):
             append(high)
             append(low)
-        case .timestamp(let value): append(value &- postgresEpoch)
+        case .timestamp(let value): append(value &- postgresEpochMicroseconds)
         case .json(let value):
             append(1 as UInt8)  // the version of jsonb's binary form
             append(utf8: value)
@@ -143,7 +143,7 @@ extension SQLValue {
 }
 
 /// The epoch of PostgreSQL's timestamps, 2000-01-01T00:00:00Z, in microseconds since 1970.
-let postgresEpoch: Int64 = 946_684_800_000_000
+let postgresEpochMicroseconds: Int64 = 946_684_800_000_000
 
 extension SQLType {
     /// The type's OID in `pg_type`.

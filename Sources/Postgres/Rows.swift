@@ -42,17 +42,17 @@ import SQL
     deinit { if mergedRows == nil { unsafe PQclear(result) } }
 
     /// Splits the rows of a merged statement by its first column, the ordinal of the original statement, from 1.
-    /// - Throws: `unexpectedShape` if the rows of a statement are not adjacent.
-    func split(among statements: Int) throws(PostgresError) -> [Rows] {
-        var ranges = [Range<Int>?](repeating: nil, count: statements)
-        var last = 0
+    /// - Throws: `unexpectedShape` if the rows of a statement are not adjacent, or an ordinal is out of range.
+    func split(among statementCount: Int) throws(PostgresError) -> [Rows] {
+        var ranges = [Range<Int>?](repeating: nil, count: statementCount)
+        var lastOrdinal = 0
         for row in 0..<count {
             let ordinal = Int(Row(rows: self, index: row).integer(0))
-            guard (1...statements).contains(ordinal), ordinal == last || ranges[ordinal - 1] == nil else {
+            guard (1...statementCount).contains(ordinal), ordinal == lastOrdinal || ranges[ordinal - 1] == nil else {
                 throw .unexpectedShape("rows of a merged statement")
             }
             ranges[ordinal - 1] = (ranges[ordinal - 1]?.lowerBound ?? row)..<(row + 1)
-            last = ordinal
+            lastOrdinal = ordinal
         }
         return ranges.map { Rows($0 ?? 0..<0, of: self) }
     }
@@ -129,7 +129,7 @@ public struct Row {
     let index: Int
 
     /// The value of the column with that name.
-    /// - Throws: `unexpectedShape` if there is no such column, or its value has another type.
+    /// - Throws: `unexpectedShape` if there is no such column, or its value cannot be read as this type.
     @inlinable
     public subscript<Value: SQLDecodable>(name: StaticString) -> Value {
         get throws(PostgresError) {
@@ -176,13 +176,13 @@ public struct Row {
     }
 
     public func uuid(_ column: Int) -> (high: UInt64, low: UInt64) {
-        unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe words($0) } ?? (0, 0) }
+        unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe uuidWords($0) } ?? (0, 0) }
     }
 
     /// Returns a timestamptz in microseconds since 1970-01-01T00:00:00Z; nil when null.
     public func timestampMicroseconds(_ column: Int) -> Int64? {
         unsafe rows.withCell(index, column) { bytes in
-            unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { $0 &+ postgresEpoch }
+            unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { $0 &+ postgresEpochMicroseconds }
         }
     }
 
@@ -232,9 +232,11 @@ public struct Row {
     public var bytes: [UInt8]? { unsafe [UInt8](memory) }
 
     /// A UUID as two numbers.
-    public var uuid: (high: UInt64, low: UInt64)? { unsafe words(memory) }
+    public var uuid: (high: UInt64, low: UInt64)? { unsafe uuidWords(memory) }
 
-    public var timestamp: Int64? { typeOID == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpoch } : nil }
+    public var timestamp: Int64? {
+        typeOID == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpochMicroseconds } : nil
+    }
 
     public var timeOfDay: SQLTimeOfDay? { typeOID == timeTypeOID ? integer.map { .microseconds($0) } : nil }
 
@@ -269,7 +271,7 @@ public struct Row {
 /// The OID of `time` in `pg_type`.
 private let timeTypeOID: Oid = 1083
 
-private func words(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
+private func uuidWords(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     guard bytes.count == 16 else { return nil }
     return (
         unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),

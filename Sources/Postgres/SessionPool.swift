@@ -85,13 +85,13 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// Returns a session for a request that need not wait; nil if it must wait: for a free session, behind a waiting
-    /// read, or behind a request of its own queue. While writes wait, a read can only get the session that is reserved
-    /// for reads. The session that is returned counts as in use.
+    /// Returns the ID of a session for a request that need not wait; nil if it must wait: for a free session, behind a
+    /// waiting read, or behind a request of its own queue. While writes wait, a read can only get the session that is
+    /// reserved for reads. The session that is returned counts as in use.
     mutating func tryAcquire(for use: Purpose) -> Int? {
         let mustWait =
             firstWaiter(for: .read) != nil || firstWaiter(for: use) != nil || use == .bulkRead && !mayReadInBulk
-        guard !mustWait, let index = freeSession(for: use, isReservedOnly: firstWaiter(for: .write) != nil)
+        guard !mustWait, let index = freeSessionIndex(for: use, isReservedOnly: firstWaiter(for: .write) != nil)
         else { return nil }
         take(index, for: use)
         return sessions[index].id
@@ -186,10 +186,10 @@ struct SessionPool {
     // MARK: Choice
 
     /// Returns the index of the session with the fewest requests, if it can take one more. If the pool may have three
-    /// or more sessions and two are open, the first is reserved for reads, so that writes that wait for locks never
-    /// block them.
+    /// or more sessions and at least two are open, the first is reserved for reads, so that writes that wait for locks
+    /// never block them.
     /// - Parameter isReservedOnly: whether only the reserved session is considered.
-    private func freeSession(for use: Purpose, isReservedOnly: Bool = false) -> Int? {
+    private func freeSessionIndex(for use: Purpose, isReservedOnly: Bool = false) -> Int? {
         let limit = use == .exclusive ? 1 : limits.batchesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
         if isReservedOnly, !hasReserved { return nil }
@@ -225,9 +225,9 @@ struct SessionPool {
         while waitingRequests > 0 {
             let (reader, writer) = (firstReader, firstWaiter(for: .write))
             let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
-            if let next = isReadersTurn ? reader : writer, let index = freeSession(for: next.use) {
+            if let next = isReadersTurn ? reader : writer, let index = freeSessionIndex(for: next.use) {
                 grants.append(grant(next, index))
-            } else if let reader, let index = freeSession(for: reader.use, isReservedOnly: true) {
+            } else if let reader, let index = freeSessionIndex(for: reader.use, isReservedOnly: true) {
                 grants.append(grant(reader, index))
             } else {
                 break

@@ -3,9 +3,9 @@ import SQL
 
 /// Statements that wait to be run in batches, in order of arrival.
 ///
-/// At most `concurrency` batches are in flight. Meanwhile at most `Database.Limits.waitingRequests` statements wait,
-/// each until its deadline. While any batch is in flight, the next starts only when it is full or has waited for
-/// `gatheringTime`, because fewer and larger batches cost less in all.
+/// At most `concurrency` batches are in flight. Other statements wait, each until its deadline. `rows` refuses a
+/// statement while `Database.Limits.waitingRequests` wait. While any batch is in flight, the next starts only when it
+/// is full or its oldest statement has waited for `gatheringTime`, because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL
@@ -77,8 +77,9 @@ final class StatementQueue {
         self.run = run
     }
 
-    /// Waits for the batch of the statement, and returns its rows.
-    /// - Throws: the statement's error, or `unavailable` if too many statements wait or it has waited too long.
+    /// Queues the statement, waits for its batch, and returns the statement's rows.
+    /// - Throws: the statement's error, or `unavailable` if too many statements wait, this one has waited too long, or
+    ///   the task was cancelled.
     func rows(
         of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0),
         until deadline: MonotonicTime
@@ -125,6 +126,7 @@ final class StatementQueue {
         }
     }
 
+    /// Starts the batches that are due.
     private func flush() {
         while isBatchDue {
             let batch = takeBatch()

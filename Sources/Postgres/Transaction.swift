@@ -41,7 +41,7 @@ public final class Transaction: Queries {
     }
 
     /// Commits the transaction.
-    /// - Throws: `refused` even if an earlier statement failed and the caller ignored its error.
+    /// - Throws: `refused` also if an earlier statement failed and the caller ignored its error.
     func commit() async throws(PostgresError) {
         guard let rows = try await end("COMMIT"), rows.commandTag != "COMMIT" else { return }
         throw .refused(.rolledBack)
@@ -49,7 +49,7 @@ public final class Transaction: Queries {
 
     func rollBack() async throws(PostgresError) { _ = try await end("ROLLBACK") }
 
-    /// Sends the statement that ends the transaction. Returns nil if none is open.
+    /// Sends the statement that ends the transaction. Returns nil if no transaction is open.
     private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
         guard isBegun, !hasEnded else { return nil }
         hasEnded = true

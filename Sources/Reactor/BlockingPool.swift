@@ -29,7 +29,7 @@ public final class BlockingPool: Sendable {
         for number in 0..<threads { try Thread.start(name: "\(name)-\(number)") { [self] in serve() } }
     }
 
-    /// Ends the threads once the queue is empty.
+    /// Refuses further calls, and ends the threads once the queue is empty.
     public func stop() {
         state.withLock { $0.isStopped = true }
         callSemaphore.signal()
@@ -50,13 +50,13 @@ public final class BlockingPool: Sendable {
         let result: Value? = await withCheckedContinuation { continuation in
             let call = Call(
                 run: { continuation.resume(returning: body()) }, refuse: { continuation.resume(returning: nil) })
-            let (refused, isQueued) = state.withLock { state -> (Call?, Bool) in
+            let (refused, hasQueueGrown) = state.withLock { state -> (Call?, Bool) in
                 guard !state.isStopped else { return (call, false) }
-                let before = state.queue.count
+                let countBefore = state.queue.count
                 let refused = state.queue.append(call, lane: lane, client: client)
-                return (refused, state.queue.count > before)
+                return (refused, state.queue.count > countBefore)
             }
-            if isQueued { callSemaphore.signal() }
+            if hasQueueGrown { callSemaphore.signal() }
             refused?.refuse()
         }
         guard let result else { throw BusyError() }

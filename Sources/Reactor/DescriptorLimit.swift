@@ -10,7 +10,7 @@ public enum DescriptorLimit {
     }
 
     /// Raises the soft limit to the hard limit.
-    /// - Returns: the new limit.
+    /// - Returns: the soft limit, which is the old one if the system refuses to raise it.
     public static func raise() -> Int {
         var limit = rlimit()
         guard unsafe getrlimit(resource, &limit) == 0 else { return 1_024 }

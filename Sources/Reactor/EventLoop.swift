@@ -49,15 +49,14 @@ public actor EventLoop {
         try Thread.start(name: name) { self.run() }
     }
 
-    /// Makes `run` return after the current turn and the jobs that are queued by then. Callable from any thread.
-    /// Descriptors and timers are not served afterwards; tasks that resume later still run, see
-    /// `LoopExecutor.leaveThread`.
+    /// Makes `run` return after the current turn, once no job is queued. Callable from any thread. Descriptors and
+    /// timers are not served afterwards; tasks that resume later still run, see `LoopExecutor.leaveThread`.
     public nonisolated func stop() {
         isStopRequested.store(true, ordering: .releasing)
         executor.wake()
     }
 
-    /// Runs `body` on this loop. Callable from any thread.
+    /// Makes this loop run `body` later, and returns at once. Callable from any thread.
     public nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
         Task { await body(self) }
     }

@@ -25,14 +25,14 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     private struct Inbox {
         var entries: [Entry] = []
         var isWakePending = false
-        /// Whether the loop's thread has ended. Then `runUntilEmpty` runs on a global dispatch queue instead of a wake.
+        /// Whether no thread runs the loop any more. A new job then starts `runUntilEmpty` on a global dispatch queue.
         var hasLoopEnded = false
     }
 
     private let inbox = Locked(Inbox())
-    private static let lastNumber = Atomic<UInt64>(0)
+    private static let lastLoopNumber = Atomic<UInt64>(0)
     /// The number of the loop, set in the thread that runs its jobs.
-    private let loopNumber = lastNumber.add(1, ordering: .relaxed).newValue
+    private let loopNumber = lastLoopNumber.add(1, ordering: .relaxed).newValue
     private var localEntries: [Entry] = []
     private var runningEntries: [Entry] = []
 

@@ -5,7 +5,7 @@ import Glibc
 ///
 /// The type is not Sendable: `EventLoop.poller` is available only on the loop's thread, so its users stay there.
 public final class Poller {
-    /// The monotonic time at the start of this turn.
+    /// The monotonic time at which the loop last stopped waiting for events.
     public private(set) var now = MonotonicTime.now()
 
     private static let eventsPerTurn = 256
@@ -144,7 +144,8 @@ public final class Poller {
 
     // MARK: Turning
 
-    /// Waits for events until the next timer (not at all if jobs are queued) and delivers them.
+    /// Runs the actions of the last turn's end and resumes one waiting task. Then waits for events until the next timer
+    /// (not at all if there are jobs or new actions), delivers them, and runs the timers that are due.
     func turn() {
         runEndOfTurnActions()
         if !sliceWaiters.isEmpty { sliceWaiters.removeFirst().resume() }

@@ -5,6 +5,7 @@ public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
+    /// Input, and `Readiness.peerClosed`.
     public static let readable = Interest(rawValue: UInt32(CLinuxReadable) | UInt32(CLinuxPeerClosed))
     public static let writable = Interest(rawValue: UInt32(CLinuxWritable))
 }

@@ -1,4 +1,6 @@
-/// A value of a result, as a database stores it. Each property is nil if the cell holds no value of that type.
+/// A value of a result, as a database stores it. Each property is nil if the cell cannot be read as that type.
+/// PostgreSQL's cells check the type for some of the properties only, and for others the length: a query MUST return
+/// the types that its reader expects.
 public protocol SQLCell {
     var boolean: Bool? { get }
     var integer: Int64? { get }

@@ -10,15 +10,15 @@ import SQL
 
     init(_ text: String, _ database: OpaquePointer) throws(SQLiteError) {
         unsafe self.database = unsafe database
-        var compiled: OpaquePointer?
+        var compiledHandle: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-        let code = unsafe sqlite3_prepare_v3(database, text, -1, flags, &compiled, nil)
-        guard code == SQLITE_OK, let compiled = unsafe compiled else {
+        let code = unsafe sqlite3_prepare_v3(database, text, -1, flags, &compiledHandle, nil)
+        guard code == SQLITE_OK, let compiledHandle = unsafe compiledHandle else {
             throw SQLiteError(code: code, unsafe String(cString: sqlite3_errmsg(database)))
         }
-        unsafe handle = compiled
-        columnNames = (0..<(unsafe sqlite3_column_count(compiled))).map { column in
-            unsafe sqlite3_column_name(compiled, column).map { unsafe String(cString: $0) } ?? ""
+        unsafe handle = compiledHandle
+        columnNames = (0..<(unsafe sqlite3_column_count(compiledHandle))).map { column in
+            unsafe sqlite3_column_name(compiledHandle, column).map { unsafe String(cString: $0) } ?? ""
         }
     }
 
@@ -33,7 +33,7 @@ import SQL
         unsafe sqlite3_clear_bindings(handle)
     }
 
-    /// Binds the parameters in order. SQLite copies texts and bytes.
+    /// Binds the parameters in order, and marks the statement as in use until `reset`. SQLite copies texts and bytes.
     func bind(_ values: [SQLValue]) throws(SQLiteError) {
         isInUse = true
         for (index, value) in values.enumerated() {

@@ -4,7 +4,7 @@ import SQL
 
 /// One open SQLite file, used by one thread at a time.
 ///
-/// Only their owner can read the file and the files that SQLite creates beside it (`-wal`, `-shm`). Writes go through a
+/// The file, and those that SQLite creates beside it (`-wal`, `-shm`), can be read by their owner only. Writes use a
 /// write-ahead log: if the process dies at any moment, the file holds every committed transaction and nothing of any
 /// other. Foreign keys are enforced. A call waits for a lock of another process until the busy timeout ends.
 @safe public final class SQLiteDatabase {
@@ -166,11 +166,11 @@ import SQL
     public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
 
     /// Returns the size of the file's pages that are in use, in bytes.
-    public func size() throws(SQLiteError) -> Int {
-        let (pages, free, bytes) = (
+    public func usedBytes() throws(SQLiteError) -> Int {
+        let (pageCount, freePageCount, pageBytes) = (
             try pragma("PRAGMA page_count"), try pragma("PRAGMA freelist_count"), try pragma("PRAGMA page_size")
         )
-        return (pages - free) * bytes
+        return (pageCount - freePageCount) * pageBytes
     }
 
     private func pragma(_ statement: SQL) throws(SQLiteError) -> Int {

@@ -12,14 +12,14 @@ import Server
 /// The IDs of families, people, sessions and nags are the MD5 of a letter and a number (family `f7`, person `u28`, nag
 /// `n1750`), so that load scripts can compute them.
 public enum BenchmarkSeed {
-    public static let standardFamilies = 1_000
+    public static let standardFamilyCount = 1_000
     /// The maximum number of guardians in `targets.txt`.
     private static let maxTargets = 2_000
 
     /// Fills an empty, migrated database, and writes the files for load scripts into `folder`: `targets.txt` (a line
-    /// for each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten
-    /// changed rows back), the pgbench scripts `w2.pgb`, `w3.pgb` and `w4.pgb`, and `pgoptions.txt` with the settings
-    /// of their sessions.
+    /// for each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time since
+    /// which about ten rows of each family have changed), the pgbench scripts `w2.pgb`, `w3.pgb` and `w4.pgb`, and
+    /// `pgoptions.txt` with the settings of their sessions.
     public static func run(
         databaseURL: String, tokens: Tokens, auditKeyring: AuditKeyring, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void
@@ -27,7 +27,7 @@ public enum BenchmarkSeed {
         let now = SystemClock().now()
         let since = (now - .hours(16)).flooredToSecond
         let nowSQL = "timestamptz '\(now.rfc3339)'"
-        let run = { @Sendable (steps: [(title: String, sql: String)]) in
+        let runSteps = { @Sendable (steps: [(title: String, sql: String)]) in
             try await Schema.withDatabase(databaseURL) { database in
                 for step in steps {
                     progress(step.title)
@@ -36,20 +36,20 @@ public enum BenchmarkSeed {
             }
         }
         try await refuseUnlessEmpty(databaseURL)
-        try await run([("families and people", peopleSQL(families, nowSQL))])
+        try await runSteps([("families and people", peopleSQL(families, nowSQL))])
         try await withThrowingTaskGroup { group in
             for part in parts(families) {
-                group.addTask { try await run(historySteps(of: part, nowSQL)) }
+                group.addTask { try await runSteps(historySteps(of: part, nowSQL)) }
             }
             try await group.waitForAll()
         }
-        try await run([("totals, sessions and clocks", clocksSQL(families, nowSQL, since))])
+        try await runSteps([("totals, sessions and clocks", totalsAndSessionsSQL(families, nowSQL, since))])
         let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
             try await storeKeys(auditKeyring, database)
             let scripts = try StatementScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
-            return (try await targets(database, tokens, families, now), scripts.files)
+            return (try await targetLines(database, tokens, families, now), scripts.files)
         }
         for script in scripts {
             try script.content.write(toFile: "\(folder)/\(script.name)", atomically: true, encoding: .utf8)
@@ -67,7 +67,7 @@ public enum BenchmarkSeed {
         }
     }
 
-    private static func targets(
+    private static func targetLines(
         _ database: Database, _ tokens: Tokens, _ families: Int, _ now: Timestamp
     ) async throws -> [String] {
         let rows = try await database.query(
@@ -130,7 +130,7 @@ public enum BenchmarkSeed {
         [
             ("nags, part \(part.number)", nagsSQL(part, nowSQL)),
             ("events, part \(part.number)", eventsSQL(part, nowSQL)),
-            ("mediation and points, part \(part.number)", mediationSQL(part, nowSQL)),
+            ("mediation and points, part \(part.number)", mediationAndPointsSQL(part, nowSQL)),
         ]
     }
 
@@ -190,7 +190,8 @@ public enum BenchmarkSeed {
         """
     }
 
-    /// Returns the statement for 2.8 events a nag on average: its creation, its outcome and a reminder.
+    /// Returns the statements for 2.8 events a nag on average: its creation, its outcome and a reminder. The last one
+    /// drops the table of random choices.
     private static func eventsSQL(_ part: Part, _ now: String) -> String {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
@@ -211,7 +212,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func mediationSQL(_ part: Part, _ now: String) -> String {
+    private static func mediationAndPointsSQL(_ part: Part, _ now: String) -> String {
         """
         \(part.randomSeedSQL)
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
@@ -231,7 +232,7 @@ public enum BenchmarkSeed {
         """
     }
 
-    private static func clocksSQL(_ families: Int, _ now: String, _ since: Timestamp) -> String {
+    private static func totalsAndSessionsSQL(_ families: Int, _ now: String, _ since: Timestamp) -> String {
         """
         INSERT INTO member_totals (family_id, user_id, points, streak, events, completions)
             SELECT family_id, user_id, sum(delta_points), greatest(0, sum(streak_delta)), count(*),

@@ -30,7 +30,7 @@ enum DemoHistory {
 
     static func plan(on stage: DemoStage) {
         planFamilyAndPreferences(stage)
-        plan(series: stage)
+        planSeries(stage)
         for day in -88...lastRoutineDay {
             for routine in routines(stage.people) where routine.weekdays.contains(stage.date(day).weekday) {
                 // On the birthday, Walter's nags are only those of its preparation.
@@ -38,7 +38,7 @@ enum DemoHistory {
                 plan(routine, on: day, stage)
             }
         }
-        for day in -88 ... -1 where stage.date(day).weekday == .sunday { plan(sunday: day, stage) }
+        for day in -88 ... -1 where stage.date(day).weekday == .sunday { planSunday(day, stage) }
         DemoIncidents.plan(on: stage, birthday: birthday)
     }
 
@@ -120,7 +120,7 @@ enum DemoHistory {
     }
 
     /// Plans the series: Walter's pills every morning, the front door every night, and the bins every week.
-    private static func plan(series stage: DemoStage) {
+    private static func planSeries(_ stage: DemoStage) {
         let people = stage.people
         let firstThursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
         stage.plan(
@@ -184,7 +184,7 @@ enum DemoHistory {
     }
 
     /// Plans a Sunday: the digest of the week, and sometimes a question about a member's patterns.
-    private static func plan(sunday day: Int, _ stage: DemoStage) {
+    private static func planSunday(_ day: Int, _ stage: DemoStage) {
         let people = stage.people
         stage.schedule(at: stage.moment(day, 19, 45)) { now in
             _ = try await stage.mediator.answer(

@@ -9,7 +9,7 @@ enum DemoIncidents {
         planRefusals(stage)
         planQuarrel(stage)
         planPause(stage)
-        plan(birthday: birthday, stage)
+        planBirthday(birthday, stage)
         planCorrections(stage)
     }
 
@@ -106,7 +106,7 @@ enum DemoIncidents {
     }
 
     /// Plans the preparation of a birthday: eight nags, and a ninth that the daily cap refuses.
-    private static func plan(birthday day: Int, _ stage: DemoStage) {
+    private static func planBirthday(_ day: Int, _ stage: DemoStage) {
         let people = stage.people
         let helpers = [people.nora, people.maya, people.leo, people.nora]
         for (number, text) in DemoWords.birthdayTasks.enumerated() {

@@ -75,7 +75,7 @@ extension DemoStage {
         return try services.verifiedTokens.caller(person.session?.access, context(now))
     }
 
-    /// Signs up a person with an email address, and does nothing for another.
+    /// Signs up a person who has an email address. For a person without one it does nothing.
     func signUp(_ person: DemoPerson, bornOn birthday: CivilDate? = nil, at now: Timestamp) async throws {
         guard let email = person.email else { return }
         let request = SignupRequest(

@@ -2,7 +2,8 @@ import Contract
 import Domain
 import Server
 
-/// The last ten days, without random events, because today's mediation, points and reports depend on them.
+/// The last ten days. Their nags and outcomes are not random, because today's mediation, points and reports depend on
+/// them.
 ///
 /// The outcomes, with the tone that the mediator selects today. Leo: several misses (firm). Maya: homework done, no
 /// streak (neutral). Nora: one miss. Daniel: repeated time conflicts. Walter: everything done (supportive).

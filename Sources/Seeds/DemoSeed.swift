@@ -9,10 +9,10 @@ import Server
 /// The demo family: people of every role with a history of ninety days, so that every operation has something to
 /// return.
 ///
-/// Nothing is written directly: each sign-up, nag, completion, miss, excuse and refusal goes through the server's
-/// feature, with its own time within those days. So sequence numbers, times, points, streaks and the audit log are as
-/// in real use. A last entry records that the data is a demo's. The events are the same in every installation; IDs and
-/// secrets are not.
+/// Each sign-up, nag, completion, miss, excuse and refusal goes through the server's feature, with its own time within
+/// those days. So sequence numbers, times, points, streaks and the audit log are as in real use. Only the notifications
+/// are marked as sent directly. A last entry records that the data is a demo's. The events depend only on the time of
+/// the run; IDs and secrets differ in every installation.
 ///
 /// The seed is one transaction. If the process dies before the commit, nothing is left, and the next run starts again.
 /// The sign-ins are announced just before the commit, so that no demo exists whose sign-ins were not announced.

@@ -7,9 +7,9 @@ public enum WebPages {
     public struct File: Sendable {
         public let path: String
         public let contentType: String
-        fileprivate let embedded: EmbeddedFile
+        fileprivate let embeddedFile: EmbeddedFile
 
-        public var bytes: [UInt8] { embedded.bytes }
+        public var bytes: [UInt8] { embeddedFile.bytes }
     }
 
     /// `openapi/openapi.json`.
@@ -22,13 +22,13 @@ public enum WebPages {
     public static var apiGuide: [UInt8] { bytes(of: "openapi/README.md") }
 
     /// The files of the pages. A folder's `index.html` is served at the folder's path.
-    public static let files: [File] = embedded.compactMap { file in
+    public static let files: [File] = embeddedFiles.compactMap { file in
         let name = file.name
         guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]
         else { return nil }
         let servedName = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
         let path = servedName.dropFirst("pages".count)
-        return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, embedded: file)
+        return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, embeddedFile: file)
     }
 
     private static let contentTypes = [
@@ -37,10 +37,10 @@ public enum WebPages {
     ]
 
     private static func bytes(of name: String) -> [UInt8] {
-        embedded.first { $0.name.hasSuffix(name) }?.bytes ?? []
+        embeddedFiles.first { $0.name.hasSuffix(name) }?.bytes ?? []
     }
 
-    private static let embedded: [EmbeddedFile] = {
+    private static let embeddedFiles: [EmbeddedFile] = {
         var files: [EmbeddedFile] = []
         while let file = EmbeddedFile(number: files.count) { files.append(file) }
         return files

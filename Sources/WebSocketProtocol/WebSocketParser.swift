@@ -25,7 +25,7 @@ public struct WebSocketParser: Sendable {
     private enum Stage {
         case firstByte
         case lengthByte
-        /// - Parameters: the bytes of the length field, and how many of them are missing.
+        /// - Parameters: the number of bytes of the length field, and the number of those that are missing.
         case extendedLength(width: Int, missing: Int)
         case mask(missing: Int)
         case payload

@@ -9,8 +9,8 @@ public enum WebSocketWriter {
         let maskBit: UInt8 = mask == nil ? 0 : 0x80
         switch payload.count {
         case ..<126: frame.append(maskBit | UInt8(payload.count))
-        case ..<0x1_0000: append(maskBit | 126, payload.count, width: 2, to: &frame)
-        default: append(maskBit | 127, payload.count, width: 8, to: &frame)
+        case ..<0x1_0000: appendLength(maskBit | 126, payload.count, width: 2, to: &frame)
+        default: appendLength(maskBit | 127, payload.count, width: 8, to: &frame)
         }
         guard let mask else { return frame + payload }
         let key = mask.bigEndianBytes
@@ -27,7 +27,8 @@ public enum WebSocketWriter {
         frame(.close, code.map { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] } ?? [], mask: mask)
     }
 
-    private static func append(_ marker: UInt8, _ count: Int, width: Int, to frame: inout [UInt8]) {
+    /// Appends the byte that announces an extended length, and the length in `width` bytes.
+    private static func appendLength(_ marker: UInt8, _ count: Int, width: Int, to frame: inout [UInt8]) {
         frame.append(marker)
         for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
             frame.append(UInt8(truncatingIfNeeded: count >> shift))

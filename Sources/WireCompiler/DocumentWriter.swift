@@ -81,7 +81,7 @@ extension DocumentWriter {
         var object: JSONObject = ["type": "object", "description": .string(record.description)]
         if !required.isEmpty { object["required"] = .array(required) }
         object["properties"] = .object(properties)
-        return .object(object).with(record.keywords)
+        return .object(object).adding(record.keywords)
     }
 
     /// Returns the record of an AI operation's response to a request with an execution option.
@@ -130,7 +130,8 @@ extension DocumentWriter {
         return !field.type.isOptional && !field.type.isPatch && field.fallback == nil
     }
 
-    /// Returns the schema that follows from the field's type, its bounds and its default.
+    /// Returns the field's keywords if they are a complete schema. Otherwise returns the schema that follows from its
+    /// type, bounds, keywords and default.
     private func schema(of field: Field, _ role: Record.Role) throws(UnknownType) -> JSONValue {
         if let keywords = field.keywords, keywords.isCompleteSchema { return keywords }
         let type = field.type
@@ -138,23 +139,23 @@ extension DocumentWriter {
         if let range = type.range {
             let (low, high) = (JSONValue.integer(Int64(range.lowerBound)), JSONValue.integer(Int64(range.upperBound)))
             if type.base == "Int" {
-                schema = schema.with(["minimum": low, "maximum": high])
+                schema = schema.adding(["minimum": low, "maximum": high])
             } else {
-                if range.lowerBound > 0 { schema = schema.with(["minLength": low]) }
-                schema = schema.with(["maxLength": high, "pattern": Self.nulFreePattern])
+                if range.lowerBound > 0 { schema = schema.adding(["minLength": low]) }
+                schema = schema.adding(["maxLength": high, "pattern": Self.nulFreePattern])
             }
         } else if type.base == "String", role != .response, field.reader == nil, field.keywords?["enum"] == nil {
-            schema = schema.with(["pattern": Self.nulFreePattern])
+            schema = schema.adding(["pattern": Self.nulFreePattern])
         }
         if let reader = field.reader, reader.hasPrefix("name("), let length = Int64(reader.dropFirst(5).dropLast()) {
-            schema = schema.with(["minLength": 1, "maxLength": .integer(length), "pattern": Self.namePattern])
+            schema = schema.adding(["minLength": 1, "maxLength": .integer(length), "pattern": Self.namePattern])
         }
-        schema = schema.with(field.keywords)
+        schema = schema.adding(field.keywords)
         if type.isOptional && role != .parameters || type.isPatch || field.treatsNullAsAbsent && role == .request {
             schema = schema.nullableSchema
         }
         if role != .response, let value = field.fallback.flatMap(Self.json(ofSwift:)) {
-            schema = schema.with(["default": value])
+            schema = schema.adding(["default": value])
         }
         return schema
     }
@@ -323,8 +324,8 @@ extension DocumentWriter {
         return .object(responses)
     }
 
-    /// Returns the statuses of an operation's errors: those that follow from its other clauses, and those that it
-    /// declares.
+    /// Returns the statuses of an operation's errors: those of every operation, those that it declares, and those that
+    /// follow from its other clauses.
     private func errorStatuses(_ operation: OperationDeclaration) -> [String] {
         var statuses = ["400", "500", "503"] + operation.errors
         if operation.tier != "exempt" { statuses.append("429") }

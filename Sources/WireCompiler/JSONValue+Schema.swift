@@ -9,20 +9,20 @@ extension JSONValue {
     var isCompleteSchema: Bool { self["type"] != nil || self["$ref"] != nil || self["anyOf"] != nil }
 
     /// Returns this schema with the keywords added.
-    func with(_ keywords: JSONValue?) -> JSONValue {
+    func adding(_ keywords: JSONValue?) -> JSONValue {
         guard case .object(let added)? = keywords, case .object(var object) = self else { return self }
         for member in added.members { object[member.key] = member.value }
         return .object(object)
     }
 
     /// This schema with null as a further value. A schema without `type`, such as a reference, becomes one of two
-    /// alternatives in `anyOf`, and its default moves beside them.
+    /// alternatives in `anyOf`, and its default moves beside `anyOf`.
     var nullableSchema: JSONValue {
         guard case .object(var object) = self else { return self }
         guard let type = object["type"] else {
             let fallback = object["default"]
             object["default"] = nil
-            return JSONValue.object(["anyOf": [.object(object), ["type": "null"]]]).with(
+            return JSONValue.object(["anyOf": [.object(object), ["type": "null"]]]).adding(
                 fallback.map { ["default": $0] })
         }
         if case .array = type { return self }

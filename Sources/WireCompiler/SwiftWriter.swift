@@ -9,7 +9,7 @@ public struct SwiftWriter {
             "// Made of \(file.name).wire by each build.", "", "import Domain", "import JSON", "import NagzAI", "",
         ]
         if !file.operations.isEmpty {
-            writer.block("extension API") { writer in
+            writer.writeBlock("extension API") { writer in
                 for operation in file.operations { writer.writeEndpoint(operation) }
             }
         }
@@ -20,12 +20,12 @@ public struct SwiftWriter {
         return writer.lines.joined(separator: "\n")
     }
 
-    /// Returns the Swift source of the lists of all operations, in the order of the files, of the bounds that have a
-    /// name in Swift, and of the values of enumerations.
+    /// Returns the Swift source of four lists in the order of the files: operations, AI operations, bounds that have a
+    /// name in Swift, and values of enumerations.
     public static func lists(of files: [WireFile]) -> String {
         var writer = SwiftWriter()
         writer.lines = ["import Domain", "import NagzAI", ""]
-        writer.block("extension API") { writer in
+        writer.writeBlock("extension API") { writer in
             writer.add("/// All operations, grouped by tag.")
             writer.add("public static let all: [Operation] = [")
             for operation in files.flatMap(\.operations) { writer.add("    \(operation.id).operation,") }
@@ -40,7 +40,7 @@ public struct SwiftWriter {
             }
             writer.add("]")
         }
-        writer.block("extension DeclaredBounds") { writer in
+        writer.writeBlock("extension DeclaredBounds") { writer in
             writer.add("public static let all: [DeclaredBounds] = [")
             for record in files.flatMap(\.records) {
                 for case .field(let field) in record.members {
@@ -53,7 +53,7 @@ public struct SwiftWriter {
             }
             writer.add("]")
         }
-        writer.block("extension DeclaredValues") { writer in
+        writer.writeBlock("extension DeclaredValues") { writer in
             writer.add("public static let all: [DeclaredValues] = [")
             for enumeration in files.flatMap(\.enumerations) {
                 let values = enumeration.values.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -68,7 +68,7 @@ public struct SwiftWriter {
 
     private mutating func add(_ line: String) { lines.append(indentation + line) }
 
-    private mutating func block(_ head: String, _ body: (inout SwiftWriter) -> Void) {
+    private mutating func writeBlock(_ head: String, _ body: (inout SwiftWriter) -> Void) {
         if !indentation.isEmpty { lines.append("") }
         add(head + " {")
         indentation += "    "
@@ -107,7 +107,7 @@ extension SwiftWriter {
     private mutating func writeObject(_ record: Record) {
         if record.isExtension { return writeExtension(record) }
         writeType(record, conforming: "Hashable, WireObject, WireMembers") { writer in
-            writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
+            writer.writeBlock("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
                 if let (names, message) = record.refusal {
                     let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
                     writer.add("try fields.refuse([\(list)], \"\(message)\")")
@@ -134,7 +134,7 @@ extension SwiftWriter {
         func arguments(of value: String) -> String {
             properties.map { "\($0): \(value)\($0)" }.joined(separator: ", ")
         }
-        block("extension \(record.name): AIRequest") { writer in
+        writeBlock("extension \(record.name): AIRequest") { writer in
             writer.add("public init(asking question: \(question)) { self.init(\(arguments(of: "question."))) }")
             writer.add("public var question: \(question) { \(question)(\(arguments(of: ""))) }")
         }
@@ -142,8 +142,8 @@ extension SwiftWriter {
 
     /// Writes the decoder and encoder of a type that another module declares.
     private mutating func writeExtension(_ record: Record) {
-        block("extension \(record.name): WireObject, WireMembers") { writer in
-            writer.block("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
+        writeBlock("extension \(record.name): WireObject, WireMembers") { writer in
+            writer.writeBlock("public init(_ fields: FieldReader) throws(InvalidInput)") { writer in
                 let arguments = record.members.compactMap { member in
                     if case .field(let field) = member { "\(field.property): try \(field.decoder)" } else { nil }
                 }
@@ -155,7 +155,7 @@ extension SwiftWriter {
     }
 
     private mutating func writeEncoder(_ record: Record) {
-        block("public func writeMembers(to json: inout JSONWriter)") { writer in
+        writeBlock("public func writeMembers(to json: inout JSONWriter)") { writer in
             for member in record.members {
                 switch member {
                 case .include(let property?, _, _): writer.add("\(property).writeMembers(to: &json)")
@@ -171,7 +171,7 @@ extension SwiftWriter {
         _ record: Record, conforming conformances: String, _ body: (inout SwiftWriter) -> Void
     ) {
         add("/// \(record.description)")
-        block("public struct \(record.name): \(conformances)") { writer in
+        writeBlock("public struct \(record.name): \(conformances)") { writer in
             var terms: [(term: String, property: String)] = []
             for member in record.members {
                 switch member {
@@ -187,7 +187,7 @@ extension SwiftWriter {
                 default: break
                 }
             }
-            writer.block("public init(\(terms.map(\.term).joined(separator: ", ")))") { writer in
+            writer.writeBlock("public init(\(terms.map(\.term).joined(separator: ", ")))") { writer in
                 for term in terms { writer.add("self.\(term.property) = \(term.property)") }
             }
             body(&writer)
@@ -246,7 +246,7 @@ extension Field {
 extension SwiftWriter {
     private mutating func writeParameters(_ record: Record) {
         writeType(record, conforming: "Hashable, WireParameters") { writer in
-            writer.block("public init(_ parameters: ParameterReader) throws(InvalidInput)") { writer in
+            writer.writeBlock("public init(_ parameters: ParameterReader) throws(InvalidInput)") { writer in
                 for member in record.members {
                     switch member {
                     case .include(let property?, let type, _): writer.add("\(property) = try \(type)(parameters)")
@@ -255,7 +255,7 @@ extension SwiftWriter {
                     }
                 }
             }
-            writer.block("public func write(to parameters: inout ParameterWriter)") { writer in
+            writer.writeBlock("public func write(to parameters: inout ParameterWriter)") { writer in
                 for member in record.members {
                     switch member {
                     case .include(let property?, _, _): writer.add("\(property).write(to: &parameters)")
@@ -280,9 +280,9 @@ extension Field {
     }
 
     fileprivate var parameterEncoder: String {
-        let write = "parameters.\(isInPath ? "path" : "query")(\"\(names[0])\", \(property))"
-        if type.base == "Int", type.isOptional { return "if let \(property) { \(write) }" }
-        guard flags.contains(.omitted), let fallback else { return write }
-        return "if \(property) != \(fallback) { \(write) }"
+        let call = "parameters.\(isInPath ? "path" : "query")(\"\(names[0])\", \(property))"
+        if type.base == "Int", type.isOptional { return "if let \(property) { \(call) }" }
+        guard flags.contains(.omitted), let fallback else { return call }
+        return "if \(property) != \(fallback) { \(call) }"
     }
 }

@@ -40,7 +40,7 @@ public struct OperationDeclaration {
     public var access = Access.bearer
     public var tier: String?
     public var bodyLimit: String?
-    /// The statuses of its errors, without those that follow from its other clauses.
+    /// The statuses of its errors, without those of every operation and those that follow from its other clauses.
     public var errors: [String] = []
     /// The request headers that it reads, besides those that every operation reads.
     public var headers: [String] = []
@@ -123,7 +123,7 @@ public struct Field {
     public enum Flag: String {
         /// Encoded although the type does not store it.
         case computed
-        /// Omitted when it is nil, or has its default, although the record is a response.
+        /// Omitted when it is nil or has its default, although the record's role alone would encode it.
         case omitted
         /// Encoded as null when it is nil, although the record is a request.
         case nulled

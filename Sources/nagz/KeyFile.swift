@@ -1,7 +1,8 @@
 import Audit
 import Foundation
 
-/// Reads files of secret keys. Only their owner may be able to read them, and no key may be easy to guess.
+/// Reads files of secret keys. It refuses a file that other users can access, and a hexadecimal key of 32 bytes or
+/// more in which fewer than eight bytes differ.
 enum KeyFile {
     /// The maximum number of bytes of a file.
     private static let maxSize = 65_536

@@ -96,7 +96,7 @@ struct Stop: Error {
         case incomplete = 2
         case usage = 64
         case notApplied = 65
-        case unknownThing = 66
+        case notFound = 66
         case unavailable = 69
         case portTaken = 73
         case inputOutput = 74

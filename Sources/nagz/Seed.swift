@@ -46,7 +46,7 @@ enum Seed {
 
     private static func seedBenchmark(_ url: String, _ arguments: inout Arguments) async throws {
         let folder = try arguments.takeValue("--out") ?? "."
-        let families = try arguments.takeNumber("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
+        let families = try arguments.takeNumber("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilyCount
         try arguments.finish()
         let tokens = Tokens(keys: try TokenKeys.read(arguments.givenOptions))
         do {

@@ -42,7 +42,7 @@ enum Serve {
         if configuration.acceptsDevelopmentTokens {
             say("WARNING: --dev-tokens is on: anyone can act as any user without a password")
         }
-        for option in configuration.refusedProviders {
+        for option in configuration.optionsWithRefusedURL {
             say(
                 "WARNING: --\(option) names an address in a private network: "
                     + "nothing is sent there unless --delivery-networks allows it")
@@ -87,7 +87,7 @@ enum Serve {
         guard let url = try given[Options.databaseURL] else {
             throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
         }
-        let loops = try given[Options.loops] ?? Options.standardLoops
+        let loops = try given[Options.loops] ?? Options.standardLoopCount
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(given), loops: loops)
         configuration.auditKeyring = try AuditKeyFile.read(given)
         configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile(given)

@@ -120,7 +120,7 @@ struct FamilyReplayTests {
             Self.replay(Self.founded + [("family.merged", nil, nil, [:])]),
             [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy],
             relationships: [Self.relationship])
-        #expect(report.verdict == "incomplete" && report.incomplete?.contains("family.merged") == true)
+        #expect(report.verdict == "incomplete" && report.incompleteReason?.contains("family.merged") == true)
     }
 
     @Test("a version of an incentive rule whose entry has lost its details is missed if its row is deleted")

@@ -23,10 +23,10 @@ struct HMACTests {
         ])
     func examples(key: [UInt8], message: String, code: String) {
         let prepared = HMACKey(key)
-        #expect(hexadecimal(prepared.code(of: Array(message.utf8))) == code)
+        #expect(hexadecimal(prepared.authenticationCode(of: Array(message.utf8))) == code)
         // The prepared key is as it was.
-        #expect(prepared.code(of: [1]) != prepared.code(of: [2]))
-        #expect(hexadecimal(prepared.code(of: Array(message.utf8))) == code)
+        #expect(prepared.authenticationCode(of: [1]) != prepared.authenticationCode(of: [2]))
+        #expect(hexadecimal(prepared.authenticationCode(of: Array(message.utf8))) == code)
         #expect(hexadecimal(hmacSHA256(Array(message.utf8), key: key)) == code)
     }
 }

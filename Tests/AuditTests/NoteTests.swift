@@ -20,7 +20,7 @@ struct NoteTests {
             """
         let note = try #require(SignedNote(text))
         #expect(note.isSigned(by: key))
-        #expect(note.note == text)
+        #expect(note.fullText == text)
         #expect(key.text == "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW")
         let changed = try #require(SignedNote(text.replacing("don't", with: "do")))
         #expect(!changed.isSigned(by: key))
@@ -34,7 +34,7 @@ struct NoteTests {
             "If you think cryptography is the answer to your problem,\nthen you don't know what your problem is.\n",
             signedBy: [key])
         #expect(
-            note.note.contains(
+            note.fullText.contains(
                 "x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM="))
     }
 
@@ -76,12 +76,12 @@ struct NoteTests {
     func handover() throws {
         let (first, second, third, thief) = (try Self.key(1), try Self.key(2), try Self.key(3), try Self.key(9))
         let notes = [
-            TrustedKeys.handover(from: second, to: third.verifier),
-            TrustedKeys.handover(from: first, to: second.verifier),
-            TrustedKeys.handover(from: thief, to: thief.verifier),
+            TrustedKeys.makeHandover(from: second, to: third.verifier),
+            TrustedKeys.makeHandover(from: first, to: second.verifier),
+            TrustedKeys.makeHandover(from: thief, to: thief.verifier),
         ]
         var trusted = TrustedKeys(pinned: [first.verifier])
-        trusted.accept(notes)
+        trusted.acceptHandovers(notes)
         #expect(trusted.keys == [first.verifier, second.verifier, third.verifier])
         let checkpoint = Checkpoint(
             origin: "nagz.example/log", size: 1, root: MerkleHash.empty, time: Timestamp(seconds: 5))
@@ -91,7 +91,7 @@ struct NoteTests {
         let foreign = Checkpoint(origin: "other/log", size: 1, root: MerkleHash.empty, time: Timestamp(seconds: 5))
         #expect(trusted.checkpoint(in: foreign.signed(by: [third])) == nil)
         let named = try Self.key(4, "other/log")
-        let isAccepted = trusted.accept(TrustedKeys.handover(from: third, to: named.verifier))
+        let isAccepted = trusted.acceptHandover(TrustedKeys.makeHandover(from: third, to: named.verifier))
         #expect(!isAccepted)
     }
 }

@@ -48,7 +48,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
             let names = KnownNames()
             _ = try endpoint.decodeParameters(ParameterReader(path: path, query: query, names: names))
             _ = try names.recordBody { () throws(APIError) in try endpoint.decodeBody(bodyBytes.span) }
-            return names.unknown
+            return names.unknownNames
         }
         answerAgain = {
             try endpoint.decode(status: endpoint.operation.successStatus, body: answerBytes.span).content

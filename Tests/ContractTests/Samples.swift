@@ -328,7 +328,7 @@ extension Sample {
                     members: [
                         MemberFacts(
                             userID: id(1), displayName: nil, role: .child, status: .active, timeZone: "Europe/Paris",
-                            quietHours: .standard, pushBackMode: .bounded, allowsOnDevice: true, streak: 3,
+                            quietHours: .standard, pushBackMode: .bounded, allowsOnDeviceAI: true, streak: 3,
                             resolvedNags: [ResolvedNags(category: .meds, total: 2, completed: 1)],
                             pushBacks: [NagPushBacks(nagID: id(3), counted: [moment], earlier: nil)])
                     ], constraints: [ConstraintFacts(id: id(40), terms: constraintTerms)],

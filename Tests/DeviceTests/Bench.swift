@@ -88,7 +88,7 @@ final class Bench {
     private var models: LocalModels {
         guard let prompts = try? PromptBook.english() else { return .none }
         let models = system.map { DeviceModels(system: $0, gateway: model) } ?? DeviceModels(gateway: model)
-        return models.makeWriters(prompts: prompts, phrasebook: heuristics.phrasebook)
+        return models.makeLocalModels(prompts: prompts, phrasebook: heuristics.phrasebook)
     }
 
     var local: LocalAIService {

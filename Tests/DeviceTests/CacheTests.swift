@@ -207,7 +207,7 @@ struct CacheTests {
             var bytes = try Data(contentsOf: URL(filePath: path))
             for offset in stride(from: 4_096, to: bytes.count, by: 64) { bytes[offset] = 0xff }
             try bytes.write(to: URL(filePath: path))
-            let rebuilt = try EventCache(path: path, seal: .test, isChecked: true)
+            let rebuilt = try EventCache(path: path, seal: .test, checksPages: true)
             #expect(rebuilt.wasRebuilt)
             #expect(try rebuilt.counts().feedRows == 0 && rebuilt.cachedFamily(homeFamily) == nil)
             #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
@@ -247,7 +247,7 @@ struct CrashTests {
     }
 
     private func contents(_ path: String) throws -> Contents {
-        let cache = try EventCache(path: path, seal: .test, isChecked: true)
+        let cache = try EventCache(path: path, seal: .test, checksPages: true)
         #expect(!cache.wasRebuilt)
         return Contents(counts: try cache.counts(), cursor: try cache.cachedFamily(homeFamily)?.cursor)
     }

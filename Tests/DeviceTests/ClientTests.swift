@@ -73,7 +73,7 @@ struct ClientTests {
             let client = ServerClient(try session(), keptIn: file, over: transport, now: { start })
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<10 {
-                    group.addTask { _ = try await client.page(SyncQuery(familyID: homeFamily)) }
+                    group.addTask { _ = try await client.fetchPage(SyncQuery(familyID: homeFamily)) }
                 }
                 try await group.waitForAll()
             }
@@ -92,7 +92,7 @@ struct ClientTests {
                 request.token?.wireText == "other" ? Self.fine("x") : Self.refused
             }
             let client = ServerClient(try session(), keptIn: file, over: transport, now: { start })
-            _ = try await client.page(SyncQuery(familyID: homeFamily))
+            _ = try await client.fetchPage(SyncQuery(familyID: homeFamily))
             #expect(transport.sent == ["old", "other"])
         }
     }

@@ -62,7 +62,7 @@ struct DeviceConstraintTests {
             let question = Question(
                 id: QuestionID(high: 0, low: 0), operation: .operation(operation), content: "", askedAt: bench.now)
             let violation = try #require(engine.evaluate(question).violation)
-            #expect(violation.reason == "not now" && violation.constraint == all.id)
+            #expect(violation.reason == "not now" && violation.constraintID == all.id)
             await expect(.noRoute(.blocked(violation)), of: operation, bench)
             #expect(Set(bench.shown) == ["warning: mind"], "warnings are shown beside a block")
         }
@@ -73,19 +73,22 @@ struct DeviceConstraintTests {
         try await withFolder { folder in
             let bench = try bench(folder, [])
             let own = try constraint(1, .block(reason: "not my words"), on: "forgot", scope: .own)
-            #expect(try bench.cache.add(own.terms, own.id, of: homeFamily))
+            #expect(try bench.cache.addOwnConstraint(own.terms, own.id, of: homeFamily))
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
             let again = page(cursor: "b", facts: facts())
             _ = try bench.cache.apply(again, of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             #expect(try bench.cache.ownConstraints(of: homeFamily).map(\.id) == [own.id])
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
             for number in 2...UInt64(EventCache.maxOwnConstraints) {
-                #expect(try bench.cache.add(own.terms, ConstraintID(high: 8, low: number), of: homeFamily))
+                #expect(try bench.cache.addOwnConstraint(own.terms, ConstraintID(high: 8, low: number), of: homeFamily))
             }
             #expect(
-                try !bench.cache.add(own.terms, ConstraintID(high: 8, low: 1), of: homeFamily), "no more than the limit"
+                try !bench.cache.addOwnConstraint(own.terms, ConstraintID(high: 8, low: 1), of: homeFamily),
+                "no more than the limit"
             )
-            #expect(try !bench.cache.add(own.terms, ConstraintID(high: 9, low: 1), of: FamilyID(high: 0, low: 9)))
+            #expect(
+                try !bench.cache.addOwnConstraint(
+                    own.terms, ConstraintID(high: 9, low: 1), of: FamilyID(high: 0, low: 9)))
             #expect(bench.far.asked.isEmpty)
             for constraint in try bench.cache.ownConstraints(of: homeFamily) {
                 #expect(try bench.cache.deleteOwnConstraint(constraint.id))
@@ -173,7 +176,7 @@ struct DeviceConstraintTests {
             let record = try await bench.ask(.coaching)
             #expect(record.place == .server && record.reason == .constraint)
             #expect(try await bench.ask(.summarizeExcuse).place == .device)
-            #expect(bench.far.asked == [.coaching] && bench.shown == ["warning: \(Router.ignoredForceCloud)"])
+            #expect(bench.far.asked == [.coaching] && bench.shown == ["warning: \(Router.ignoredForceCloudWarning)"])
             bench.far.isDown = true
             await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(.coaching) }
         }

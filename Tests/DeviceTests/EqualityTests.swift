@@ -66,7 +66,7 @@ struct EqualityTests {
                 let patterns = try await device.patterns(userID: member.id, familyID: history.family)
                 #expect(patterns == (try await server.patterns(userID: member.id, familyID: history.family)))
                 compared += 1
-            } catch CacheMiss.notHeld {
+            } catch CacheMiss.historyMissing {
                 #expect(reader.role != .guardian && member.id != reader.id)
             }
         }
@@ -84,7 +84,7 @@ struct EqualityTests {
     ) -> CacheMiss? {
         let isSeen = reader.role == .guardian || nag.creator == reader.id || nag.recipient == reader.id
         if !isSeen || !history.isInFeed(nag) { return .nagUnknown }
-        return reader.role == .guardian || nag.recipient == reader.id ? nil : .notHeld
+        return reader.role == .guardian || nag.recipient == reader.id ? nil : .historyMissing
     }
 
     @Test(

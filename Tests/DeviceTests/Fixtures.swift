@@ -51,7 +51,7 @@ func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnD
         members: [
             MemberFacts(
                 userID: me, displayName: "Me", role: role, status: .active, timeZone: "UTC", quietHours: nil,
-                pushBackMode: .bounded, allowsOnDevice: allowsOnDevice, streak: 4,
+                pushBackMode: .bounded, allowsOnDeviceAI: allowsOnDevice, streak: 4,
                 resolvedNags: [ResolvedNags(category: .chores, total: 3, completed: 2)])
         ])
 }
@@ -165,7 +165,7 @@ final class ScriptedSource: FeedSource {
     func consistencyProof(from old: Int64, to new: Int64) async throws -> [[UInt8]]? { log?.proof(from: old, to: new) }
     func logKeys() async throws -> [AuditKey] { log?.keys ?? [] }
 
-    func page(_ query: SyncQuery) async throws -> SyncResponse {
+    func fetchPage(_ query: SyncQuery) async throws -> SyncResponse {
         let number = state.withLock { state in
             state.queries.append(query)
             return state.queries.count

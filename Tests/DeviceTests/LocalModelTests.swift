@@ -237,7 +237,7 @@ struct LocalModelTests {
             for report in bench.executions.map(\.execution) {
                 #expect(report.provider == "heuristic" && report.model == nil && report.usedFallback)
                 #expect(report.fallbackReason == reason && report.confidence == 0.5 && report.taskType == .localModel)
-                #expect(report.replacesModel == (answer != .failure(.unavailable(.unknownModel))))
+                #expect(report.isModelReplaced == (answer != .failure(.unavailable(.unknownModel))))
             }
         }
     }
@@ -253,7 +253,7 @@ struct LocalModelTests {
             #expect(bench.executions.map(\.execution.provider) == ["heuristic", "local_model"])
             // The small model does not word tips, and the answer says so; it was not asked.
             #expect(bench.executions.map(\.execution.fallbackReason) == ["task_not_covered", "none"])
-            #expect(bench.executions[0].execution.asked == nil && !bench.executions[0].execution.replacesModel)
+            #expect(bench.executions[0].execution.asked == nil && !bench.executions[0].execution.isModelReplaced)
             _ = try await bench.ask(.digest)
             #expect(lite.requests.count == 1 && bench.far.asked == [.digest])
             // In place of the server the rules answer.
@@ -261,7 +261,7 @@ struct LocalModelTests {
             _ = try await bench.ask(.digest)
             let report = try #require(bench.executions.last?.execution)
             #expect(lite.requests.count == 1 && report.usedFallback && report.fallbackReason == "unavailable")
-            #expect(!report.replacesModel && report.route == .cloud, "the server was to answer, and no model")
+            #expect(!report.isModelReplaced && report.route == .cloud, "the server was to answer, and no model")
         }
     }
 

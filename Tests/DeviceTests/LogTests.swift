@@ -67,7 +67,7 @@ final class ShownLog: Sendable {
     func rotate(to seed: UInt8, handingOver: Bool, origin: String = "log.example") {
         state.withLock { state in
             let next = ShownLog.key(seed, origin)
-            let note = handingOver ? TrustedKeys.handover(from: state.signing, to: next.verifier).note : nil
+            let note = handingOver ? TrustedKeys.makeHandover(from: state.signing, to: next.verifier).fullText : nil
             state.keys.append(AuditKey(verifier: next.verifier.text, handover: note))
             state.signing = next
         }
@@ -81,7 +81,7 @@ final class ShownLog: Sendable {
                 origin: state.signing.verifier.name, size: Int64(state.leaves.count),
                 root: Self.root(state.leaves[...]),
                 time: state.time)
-            state.newest = checkpoint.signed(by: [state.signing]).note
+            state.newest = checkpoint.signed(by: [state.signing]).fullText
         }
     }
 
@@ -156,7 +156,7 @@ struct LogTests {
             // One of several servers has just started: the log itself is asked.
             try await device.sync(showing: .some(nil))
             log.hide()
-            try await device.expectRefusal(.notShown)
+            try await device.expectRefusal(.checkpointMissing)
         }
     }
 

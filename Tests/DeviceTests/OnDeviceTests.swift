@@ -164,7 +164,7 @@ struct OnDeviceTests {
             let local = LocalAIService(
                 facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: me))
             #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
-            #expect(try await facts.nagFacts(nag).facts.category == CompletionRecord(total: 3, completed: 2))
+            #expect(try await facts.nagFacts(nag).facts.categoryRecord == CompletionRecord(total: 3, completed: 2))
         }
     }
 
@@ -177,7 +177,7 @@ struct OnDeviceTests {
             let facts = CacheFacts(
                 bench.cache, family: homeFamily, outboxCompletions: [NagID(high: 1, low: 1)], now: { now })
             func recent(_ nag: UInt64) async throws -> CompletionRecord {
-                try await facts.nagFacts(NagID(high: 1, low: nag)).facts.recentCategory
+                try await facts.nagFacts(NagID(high: 1, low: nag)).facts.recentCategoryRecord
             }
             #expect(try await recent(1) == CompletionRecord.none, "not beside itself")
             let other = page(nags: [syncedNag(3), syncedNag(4, status: "missed")], cursor: "b")

@@ -72,7 +72,7 @@ struct OwnHistoryTests {
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.coaching) }
             let record = try #require(try history(bench).first)
             #expect(record.errorCode == "E-POLICY-001" && record.execution.applied == [id])
-            #expect(record.execution.violation == "not now" && record.execution.rule == .policyBlock)
+            #expect(record.execution.violationReason == "not now" && record.execution.rule == .policyBlock)
         }
     }
 

@@ -168,7 +168,7 @@ struct SyncTests {
             await #expect(throws: Fatal.self) {
                 try await service.watch(
                     homeFamily, schedule: SyncSchedule(interval: .seconds(10)), clock: clock, random: { 0.5 },
-                    retryDelay: { $0 is Down ? (outcomes.count == 3 ? 30 : 0) : nil }
+                    retryDelaySeconds: { $0 is Down ? (outcomes.count == 3 ? 30 : 0) : nil }
                 ) { result in
                     outcomes.append((try? result.get()) != nil)
                 }
@@ -195,7 +195,7 @@ struct SyncTests {
             await #expect(throws: Enough.self) {
                 try await service.watch(
                     homeFamily, changes: changes, schedule: SyncSchedule(interval: .minutes(60)),
-                    clock: NeverClock(), random: { 0.5 }, retryDelay: { _ in nil }
+                    clock: NeverClock(), random: { 0.5 }, retryDelaySeconds: { _ in nil }
                 ) { _ in
                     rounds += 1
                     // The second round follows the opening.
@@ -222,7 +222,7 @@ struct SyncTests {
             await #expect(throws: Enough.self) {
                 try await service.watch(
                     homeFamily, changes: ScriptedChanges(), schedule: SyncSchedule(interval: .minutes(60)),
-                    clock: clock, random: { 0.5 }, retryDelay: { _ in nil }
+                    clock: clock, random: { 0.5 }, retryDelaySeconds: { _ in nil }
                 ) { _ in
                     if let last = try? cache.cachedFamily(homeFamily)?.syncedAt { synced.append(last) }
                 }

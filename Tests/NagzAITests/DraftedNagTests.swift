@@ -94,7 +94,7 @@ struct DraftedNagTests {
     func descriptions() {
         let nag = Self.read("Emma:\n take   her pills\u{202E}")
         #expect(nag.description == "Emma: take her pills" && nag.doneDefinition == .binaryCheck)
-        #expect(DraftedNag.confidence == 0.3)
+        #expect(DraftedNag.ruleConfidence == 0.3)
     }
 
     @Test("a drafted nag from long or hostile text is due in the future")

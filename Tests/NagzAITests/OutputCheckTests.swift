@@ -179,8 +179,8 @@ struct OutputCheckTests {
             """
         let text = "Well done, the child: 2 of 3! \(rest)"
         #expect(check.refusal(of: text, for: facts) == nil)
-        #expect(facts.withName(text) == "Well done, Ben: 2 of 3! \(rest)")
-        #expect(facts.withName("well, the child!") == "well, Ben!")
+        #expect(facts.insertingName(into: text) == "Well done, Ben: 2 of 3! \(rest)")
+        #expect(facts.insertingName(into: "well, the child!") == "well, Ben!")
         #expect(check.refusal(of: "Ben did well.", for: facts) == .name)
         #expect(check.refusal(of: "All are done.", for: try Self.digest([.missed])) == .word)
         #expect(check.refusal(of: rest.replacing("67", with: "33"), for: facts) == .number)

@@ -83,7 +83,7 @@ struct OutputCorpus {
                 facts.streak = 3
                 // With a miss of an earlier time the tone is the preferred one.
                 if tone != .supportive { facts.missCount7d = 2 }
-            case .highCompletionHomework: facts.recentCategory = CompletionRecord(total: 3, completed: 3)
+            case .highCompletionHomework: facts.recentCategoryRecord = CompletionRecord(total: 3, completed: 3)
             case .general: break
             }
             let told = PromptFacts.coaching(Snapshot(facts), rules, familyNames: family)

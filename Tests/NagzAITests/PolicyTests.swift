@@ -61,7 +61,7 @@ import Testing
             try Self.constraint(3, .warn(message: "B")),
             try Self.constraint(5, .forceLocal, isEnabled: false),
         ]).evaluate(Self.question())
-        #expect(result.warnings == ["A", "B"] && result.confirmation == "Proceed?\n\nSure?")
+        #expect(result.warnings == ["A", "B"] && result.confirmationPrompt == "Proceed?\n\nSure?")
         #expect(numbers(result.applied) == [1, 2, 3, 4], "a tie is broken by the identifier")
         #expect(result.effectiveAction == .requireConfirmation)
     }
@@ -166,7 +166,7 @@ import Testing
                 _ = try ConstraintCondition(
                     field: condition.field.rawValue, operator: condition.comparison.rawValue, value: condition.value)
             }
-            let rule = try $0.constraint(id: ConstraintID(high: 0, low: 1), scope: .own, priority: 1)
+            let rule = try $0.makeConstraint(id: ConstraintID(high: 0, low: 1), scope: .own, priority: 1)
             return "\(rule.name) (\(rule.type.rawValue)): \(rule.plainText)"
         }
         #expect(

@@ -34,7 +34,7 @@ import Testing
         _ expected: Double
     ) throws {
         let facts = NagFacts(
-            nag: nag(), missCount7d: misses, streak: streak, category: category, overall: overall)
+            nag: nag(), missCount7d: misses, streak: streak, categoryRecord: category, overallRecord: overall)
         #expect(try predict(facts).likelihood == expected)
     }
 
@@ -53,8 +53,8 @@ import Testing
 
     @Test func factorsSayWhatWentIn() throws {
         let facts = NagFacts(
-            nag: nag(), missCount7d: 5, streak: 4, category: .init(total: 1, completed: 1),
-            overall: .init(total: 5, completed: 2))
+            nag: nag(), missCount7d: 5, streak: 4, categoryRecord: .init(total: 1, completed: 1),
+            overallRecord: .init(total: 5, completed: 2))
         let factors = try predict(facts).factors
         #expect(factors.map(\.name) == ["category_rate", "overall_rate", "recent_misses", "streak"])
         #expect(factors.map(\.value) == [0.6667, 0.4286, 3, 4])
@@ -69,7 +69,7 @@ import Testing
 
     @Test("the reminder is suggested the earlier, the less likely a completion is", arguments: reminders)
     func reminder(_ name: String, _ record: CompletionRecord, _ minutes: Int) throws {
-        let facts = NagFacts(nag: nag(), category: record, overall: record)
+        let facts = NagFacts(nag: nag(), categoryRecord: record, overallRecord: record)
         #expect(try predict(facts).suggestedReminderTime == facts.nag.dueAt - .minutes(Int64(minutes)))
     }
 

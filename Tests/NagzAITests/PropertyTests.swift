@@ -23,9 +23,9 @@ import Testing
             dueAt: now + .seconds(Int64(number(-100_000...200_000))), createdAt: now - .days(1))
         let facts = NagFacts(
             nag: nag, missCount7d: number(-1...6), streak: number(-1...9), timeConflictCount7d: number(0...3),
-            category: CompletionRecord(total: total, completed: number(0...max(1, total))),
-            recentCategory: CompletionRecord(total: number(0...5), completed: number(0...5)),
-            overall: CompletionRecord(total: total + number(0...40), completed: number(0...80)),
+            categoryRecord: CompletionRecord(total: total, completed: number(0...max(1, total))),
+            recentCategoryRecord: CompletionRecord(total: number(0...5), completed: number(0...5)),
+            overallRecord: CompletionRecord(total: total + number(0...40), completed: number(0...80)),
             pushBacks: (0..<number(0...3)).map { _ in now - .minutes(Int64(number(0...400))) },
             preferences: preferences,
             policy: try FamilyPolicy(maxPushBack: number(0...3), cooldownMinutes: number(15...240)))
@@ -87,7 +87,8 @@ import Testing
         }
         let misses = Double(min(max(0, facts.missCount7d), 3))
         let raw =
-            0.6 * rate(facts.category) + 0.4 * rate(facts.overall) - 0.1 * misses + (facts.streak >= 3 ? 0.05 : 0)
+            0.6 * rate(facts.categoryRecord) + 0.4 * rate(facts.overallRecord) - 0.1 * misses
+            + (facts.streak >= 3 ? 0.05 : 0)
         return min(max(raw, 0.05), 0.95)
     }
 

@@ -94,7 +94,7 @@ import Testing
 
     @Test func aForcedCloudIsAWarningWhereThePersonSaidLocal() throws {
         let decision = try route(.forceCloud, .local, .auto, .online).get()
-        #expect(decision.route == .local && decision.warnings == [Router.ignoredForceCloud])
+        #expect(decision.route == .local && decision.warnings == [Router.ignoredForceCloudWarning])
     }
 
     @Test func ownProviderAloneNeedsItsKeyAndTheFamilysPolicy() {

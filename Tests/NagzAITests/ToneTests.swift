@@ -57,48 +57,49 @@ import Testing
         ("a streak of two", NagFacts(nag: nag(), streak: 2), "general", .coachingGeneral),
         (
             "homework at 80 %",
-            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 5, completed: 4)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 5, completed: 4)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "homework below 80 %",
-            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 4, completed: 3)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 4, completed: 3)),
             "general",
             .coachingGeneral
         ),
         (
             "too little homework",
-            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 2, completed: 2)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 2, completed: 2)),
             "general",
             .coachingGeneral
         ),
         (
             "just enough homework",
-            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 3, completed: 3)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 3, completed: 3)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "chores at 100 %",
-            NagFacts(nag: nag(category: .chores), recentCategory: CompletionRecord(total: 9, completed: 9)), "general",
-            .coachingGeneral
+            NagFacts(nag: nag(category: .chores), recentCategoryRecord: CompletionRecord(total: 9, completed: 9)),
+            "general", .coachingGeneral
         ),
         (
             "homework of another week is not praised",
             NagFacts(
-                nag: nag(category: .homework), category: CompletionRecord(total: 9, completed: 9),
-                recentCategory: CompletionRecord(total: 2, completed: 2)),
+                nag: nag(category: .homework), categoryRecord: CompletionRecord(total: 9, completed: 9),
+                recentCategoryRecord: CompletionRecord(total: 2, completed: 2)),
             "general", .coachingGeneral
         ),
         (
             "nor does an older week spoil this one",
             NagFacts(
-                nag: nag(category: .homework), category: CompletionRecord(total: 30, completed: 3),
-                recentCategory: CompletionRecord(total: 3, completed: 3)),
+                nag: nag(category: .homework), categoryRecord: CompletionRecord(total: 30, completed: 3),
+                recentCategoryRecord: CompletionRecord(total: 3, completed: 3)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "absurd counts",
-            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: .max, completed: .max)),
+            NagFacts(
+                nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: .max, completed: .max)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
     ]

@@ -30,10 +30,10 @@ struct VocabularyTests {
             #expect(vocabulary.isGuarded(word) && !vocabulary.has(word, in: .plain), "\(word)")
         }
         for phrase in ["please", "thank you", "hello"] {
-            #expect(vocabulary.courtesy(.firm).match(phrase.split(separator: " ").map(String.init)[...]) != nil)
+            #expect(vocabulary.courtesyPhrases(.firm).match(phrase.split(separator: " ").map(String.init)[...]) != nil)
         }
-        #expect(vocabulary.courtesy(.supportive).match(["you", "can", "do", "this"]) != nil)
-        #expect(vocabulary.courtesy(.firm).match(["you", "can", "do", "this"]) == nil)
+        #expect(vocabulary.courtesyPhrases(.supportive).match(["you", "can", "do", "this"]) != nil)
+        #expect(vocabulary.courtesyPhrases(.firm).match(["you", "can", "do", "this"]) == nil)
     }
 
     @Test(

@@ -12,7 +12,7 @@ struct HostListTests {
         let lists = hosts.applied(to: parameters, addresses: addresses).filter {
             ["host", "hostaddr", "port", "dbname"].contains($0.keyword)
         }
-        return (hosts.names, Dictionary(uniqueKeysWithValues: lists.map { ($0.keyword, $0.value) }))
+        return (hosts.namesToResolve, Dictionary(uniqueKeysWithValues: lists.map { ($0.keyword, $0.value) }))
     }
 
     @Test("a host name keeps its place and port, with one entry for each of its addresses")
@@ -52,7 +52,7 @@ struct HostListTests {
         arguments: ["", "host=/run/db", "host=@db", "hostaddr=10.0.0.1"])
     func nothing(url: String) throws {
         let hosts = try HostList(ConnectionOptions(url: url).parameters)
-        #expect(hosts?.names.isEmpty == true)
+        #expect(hosts?.namesToResolve.isEmpty == true)
     }
 
     @Test(

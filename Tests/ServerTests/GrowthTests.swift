@@ -60,7 +60,7 @@ struct GrowthTests {
             ("facts of a nag", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .full)),
             ("tone", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .tone)),
             ("patterns", AIStatements.misses(of: home.child.id, in: home.id, from: now - .days(90), to: now)),
-            ("digest", AIStatements.digestNags(of: home.id, subject: nil, from: now - .days(7), to: now)),
+            ("digest", AIStatements.openAndResolvedNags(of: home.id, subject: nil, from: now - .days(7), to: now)),
             (
                 "a guardian's first page",
                 SyncStatements.page(

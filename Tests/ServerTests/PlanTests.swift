@@ -35,9 +35,10 @@ struct PlanTests {
     func sequencer() async throws {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { _, context in
             [
-                LogStatements.pending(from: .outside, page: 32), LogStatements.size, LogStatements.newestCheckpoint,
+                LogStatements.pendingEntries(from: .outside, pageSize: 32), LogStatements.size,
+                LogStatements.newestCheckpoint,
                 LogStatements.nodes(TreeGrowth.nodeRuns(at: 70_000)),
-                LogStatements.markSequenced(quietSince: context.now),
+                LogStatements.clearSequencingMarks(quietSince: context.now),
             ]
         }
         try await Self.plans(of: statements) { plans in
@@ -66,7 +67,7 @@ struct PlanTests {
                     let person = Pseudonym(high: 0, low: 1)
                     let act = Act(
                         kind: .personErased, basis: .nothing, actor: SystemActor.commandLine, stampedRows: 0,
-                        statements: [ErasureStatements.erase(person)])
+                        statements: [ErasureStatements.deleteBodies(of: person)])
                     _ = try await planned.query(ErasureStatements.chains(of: person))
                     _ = try await planned.query(
                         ledger.statement(act, in: FamilyID(high: 0, low: 3), CallContext.ofTest(at: .epoch, random)))

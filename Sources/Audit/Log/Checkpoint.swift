@@ -49,14 +49,14 @@ public struct TrustedKeys: Sendable {
     public init(pinned: [VerifierKey]) { keys = pinned }
 
     /// Returns the note in which a key hands over to another key.
-    public static func handover(from old: SigningKey, to new: VerifierKey) -> SignedNote {
+    public static func makeHandover(from old: SigningKey, to new: VerifierKey) -> SignedNote {
         SignedNote("nagz audit key\n\(new.text)\n", signedBy: [old])
     }
 
     /// Trusts a key if a trusted key has handed over to it.
     /// - Returns: whether the note is such a handover.
     @discardableResult
-    public mutating func accept(_ note: SignedNote) -> Bool {
+    public mutating func acceptHandover(_ note: SignedNote) -> Bool {
         let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 3, lines[0] == "nagz audit key", let key = VerifierKey(String(lines[1])) else {
             return false
@@ -68,9 +68,11 @@ public struct TrustedKeys: Sendable {
     }
 
     /// Trusts all keys to which handovers lead, whatever the order of the notes.
-    public mutating func accept(_ notes: [SignedNote]) {
+    public mutating func acceptHandovers(_ notes: [SignedNote]) {
         var remaining = notes
-        while case let rest = remaining.filter({ !accept($0) }), rest.count < remaining.count { remaining = rest }
+        while case let rest = remaining.filter({ !acceptHandover($0) }), rest.count < remaining.count {
+            remaining = rest
+        }
     }
 
     /// Returns whether a trusted key has signed the note.

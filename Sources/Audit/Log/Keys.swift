@@ -7,14 +7,15 @@ public struct VerifierKey: Hashable, Sendable {
 
     private static let ed25519: UInt8 = 0x01
 
-    /// - Precondition: the name is not empty and holds neither blanks nor `+`; the key has 32 bytes.
+    /// - Precondition: the name is valid (`isValidName`), and the key has 32 bytes.
     init(name: String, publicKey: [UInt8]) {
         precondition(Self.isValidName(name) && publicKey.count == 32)
         self.name = name
         self.publicKey = publicKey
     }
 
-    /// Parses `<name>+<hash>+<key>`, with the hash in eight hexadecimal digits; nil when the hash is not the key's.
+    /// Parses `<name>+<hash>+<key>`, with the hash in eight hexadecimal digits; nil for any other text, and where the
+    /// hash is not that of the key.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, Self.isValidName(String(parts[0])), let key = Base64.decode(String(parts[2])),
@@ -25,7 +26,7 @@ public struct VerifierKey: Hashable, Sendable {
         guard hexadecimal(hash) == parts[1] else { return nil }
     }
 
-    /// Returns whether the text can be the name of a key, and of a log.
+    /// Returns whether the text can be the name of a key and of a log: visible ASCII characters without `+`.
     public static func isValidName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
     }
@@ -36,7 +37,7 @@ public struct VerifierKey: Hashable, Sendable {
     /// The text that people pin: `<name>+<hash>+<key>`.
     public var text: String { "\(name)+\(hexadecimal(hash))+\(Base64.encode([Self.ed25519] + publicKey))" }
 
-    /// Returns whether the key has made the signature of the message.
+    /// Returns whether the signature is one of this key over the message.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard signature.count == 64 else { return false }
         return unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0

@@ -10,6 +10,7 @@ public enum MerkleProof {
         return path(index, 0..<size)
     }
 
+    /// Returns PATH of RFC 6962 for the leaf `index` in the subtree over `range`.
     private static func path(_ index: Int64, _ range: Range<Int64>) -> [Range<Int64>] {
         guard range.count > 1 else { return [] }
         let middle = range.lowerBound + largestPowerOfTwo(below: Int64(range.count))

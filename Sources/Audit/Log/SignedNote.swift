@@ -23,7 +23,8 @@ public struct SignedNote: Hashable, Sendable {
         }
     }
 
-    /// Parses a note; nil for an invalid one. Signatures of unknown kinds are kept and never valid.
+    /// Parses a note; nil for an invalid one, for more than 1 MiB, and for more than 64 signatures. Signatures of
+    /// unknown kinds are kept, but `isSigned` never accepts them.
     public init?(_ note: String) {
         guard note.utf8.count <= 1 << 20, let gap = note.ranges(of: "\n\n").last else { return nil }
         let text = String(note[..<gap.lowerBound]) + "\n"
@@ -44,7 +45,7 @@ public struct SignedNote: Hashable, Sendable {
     }
 
     /// The whole note: the text and its signatures.
-    public var note: String {
+    public var fullText: String {
         text + "\n" + signatures.map { "— \($0.keyName) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
     }
 

@@ -47,6 +47,7 @@ public struct Tile: Hashable, Sendable {
         self.init(level: Int(level), index: index, count: count)
     }
 
+    /// Parses ASCII digits; nil for another count of digits. Leading zeros are valid only in a group of three digits.
     private static func parseNumber(_ text: String, digits: ClosedRange<Int>) -> Int64? {
         guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             text.utf8.count == 1 || digits.lowerBound == 3 || text.utf8.first != 0x30

@@ -48,7 +48,8 @@ public struct TreeGrowth: Sendable {
     /// The hashes of each level's last, incomplete tile.
     private var edges: [[[UInt8]]]
 
-    /// Returns the hashes that are needed to extend a tree of `size` leaves: the incomplete last tile of each level.
+    /// Returns the positions of the hashes that are needed to extend a tree of `size` leaves: those in the incomplete
+    /// last tile of each level.
     public static func nodeRuns(at size: Int64) -> [NodeRun] {
         (0..<Tile.levelCount).map { level in
             let count = Tile.nodeCount(level: level, size: size)

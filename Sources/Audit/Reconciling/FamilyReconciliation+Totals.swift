@@ -21,10 +21,10 @@ extension FamilyReconciliation {
     public mutating func check(_ row: TotalsRow) {
         report.rows += 1
         // The rows of points prove the sums, so a difference is a finding even if the replay stopped.
-        lastChange = 0
-        var expected = sums.removeValue(forKey: row.user) ?? ScoreSums()
-        expected.add(row.dropped)
-        if row.dropped != ScoreSums() { droppedPoints.claimedSums[row.user] = row.dropped }
+        lastChangeNumber = 0
+        var expected = uncheckedSums.removeValue(forKey: row.user) ?? ScoreSums()
+        expected.add(row.droppedSums)
+        if row.droppedSums != ScoreSums() { droppedPoints.claimedSums[row.user] = row.droppedSums }
         compareSums(row.user, "", row.sums, expected)
     }
 
@@ -54,7 +54,7 @@ extension FamilyReconciliation {
 }
 
 extension ScoreSums {
-    fileprivate static var columns: [(String, KeyPath<ScoreSums, Int64>)] {
+    fileprivate static var columns: [(name: String, sum: KeyPath<ScoreSums, Int64>)] {
         [("points", \.points), ("streak", \.streak), ("events", \.events), ("completions", \.completions)]
     }
 

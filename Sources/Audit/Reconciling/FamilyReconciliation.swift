@@ -9,15 +9,15 @@ public struct FamilyReconciliation: Sendable {
     var report = StateReport()
     /// The keys of the rows that the entries record and that have not come yet.
     private var remainingKeys: [StateFinding.Subject: Set<StateKey>] = [:]
-    private var membersWithoutPerson = 0
-    /// The sums of the rows of points that came, by the accounts whose totals have not come yet.
-    var sums: [UserID: ScoreSums] = [:]
+    private var membersWithoutPersonCount = 0
+    /// The sums of the rows of points that came, for each account whose row of totals has not come yet.
+    var uncheckedSums: [UserID: ScoreSums] = [:]
     var droppedPoints = DroppedPoints()
     /// The time before which retention has deleted rows that it does not keep; nil for none.
     let deletedBefore: Timestamp?
     /// The number of the entry that last changed the row under examination, as the row says; nil where the row does not
     /// say.
-    var lastChange: Int64?
+    var lastChangeNumber: Int64?
 
     private static let subjects: [StateFinding.Subject] = [
         .membership, .relationship, .consent, .nag, .points, .badge, .incentive, .incentiveRule, .constraint, .policy,
@@ -39,24 +39,26 @@ public struct FamilyReconciliation: Sendable {
         report.families = 1
         report.entries = replay.entryCount
         if let kind = replay.unknownKinds.min() {
-            report.incomplete = "this version does not know entries of kind \(kind)"
+            report.incompleteReason = "this version does not know entries of kind \(kind)"
         }
     }
 
     /// Compares a row of the database with the entries.
     public mutating func check(_ row: StateRow) {
         report.rows += 1
-        lastChange = row.changedBy
-        if row.subject == .points, let user = row.user { sums[user, default: ScoreSums()].add(ScoreSums(of: row)) }
+        lastChangeNumber = row.lastChangeNumber
+        if row.subject == .points, let user = row.user {
+            uncheckedSums[user, default: ScoreSums()].add(ScoreSums(of: row))
+        }
         if row.keys.isEmpty {
-            if row.subject == .membership { membersWithoutPerson += 1 }
+            if row.subject == .membership { membersWithoutPersonCount += 1 }
             return report.add(.erased)
         }
         if row.subject == .membership, let user = row.user { droppedPoints.people[user] = row.person }
         let expected = takeExpectedRow(for: row)
         if replay.mayHaveUnreadChange(of: row) { return addLostDetails(row.subject, row.id, of: row.person) }
         if let expected { return compare(row, expected) }
-        if row.source.map(replay.unreadEnds.contains) ?? false {
+        if row.sourceNag.map(replay.nagsWithUnreadEffects.contains) ?? false {
             return addLostDetails(row.subject, row.id, of: row.person)
         }
         addUnknown(row)
@@ -103,7 +105,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// Returns the report, after the last row, with findings about the recorded rows that did not come.
     public mutating func finish() -> StateReport {
-        lastChange = nil
+        lastChangeNumber = nil
         checkErasedMembers()
         for subject in Self.subjects {
             let missing = (remainingKeys[subject] ?? []).compactMap { key in
@@ -114,7 +116,7 @@ public struct FamilyReconciliation: Sendable {
             }
         }
         checkDroppedPoints()
-        for user in sums.keys { addMissing(.totals, user.description, nil) }
+        for user in uncheckedSums.keys { addMissing(.totals, user.description, nil) }
         return report
     }
 
@@ -137,15 +139,15 @@ public struct FamilyReconciliation: Sendable {
         let erased = (remainingKeys[.membership] ?? []).count { key in
             key.people.contains(where: replay.erasedPeople.contains)
         }
-        guard replay.lastPrunedNumber == 0, membersWithoutPerson != erased else { return }
-        addDifference(.membership, "erased", "count", "\(membersWithoutPerson)", "\(erased)", nil)
+        guard replay.lastPrunedNumber == 0, membersWithoutPersonCount != erased else { return }
+        addDifference(.membership, "erased", "count", "\(membersWithoutPersonCount)", "\(erased)", nil)
     }
 
     // MARK: Findings
 
     /// Adds a finding. It is unproven if an entry that may explain the row was not replayed.
     private mutating func add(_ finding: StateFinding) {
-        if let stop = replay.damage.firstUnappliedNumber, lastChange.map({ $0 >= stop }) ?? true {
+        if let stop = replay.damage.firstUnappliedNumber, lastChangeNumber.map({ $0 >= stop }) ?? true {
             report.addUnproven(finding)
         } else {
             report.add(finding)
@@ -162,7 +164,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// Reports a row that no entry records: as a gap if retention may have deleted the entry.
     private mutating func addUnknown(_ row: StateRow) {
-        if replay.lastPrunedNumber > 0, row.madeBy <= replay.lastPrunedNumber {
+        if replay.lastPrunedNumber > 0, row.creationNumber <= replay.lastPrunedNumber {
             report.add(.pruned)
         } else {
             add(finding(row.subject, row.id, .noEntry))

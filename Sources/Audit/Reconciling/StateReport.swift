@@ -1,6 +1,6 @@
 import Domain
 
-/// A row that the audit log does not explain, or an entry whose row is missing.
+/// A difference between the database and the audit log, or a fault of the log itself.
 public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of row or of other state that a finding is about.
     public enum Subject: String, Sendable {
@@ -31,7 +31,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var family: FamilyID?
     public var subject: Subject
-    /// The row's id: an id of the database, never a name.
+    /// The row's ID, key or number, or a fact about the schema: never a person's or a family's name.
     public var id: String
     public var problem: Problem
     /// The column that differs.
@@ -84,7 +84,7 @@ public struct StateReport: Sendable, Hashable {
         case notRecorded = "not_told"
     }
 
-    /// The maximum number of findings in `findings`, and in `unproven`; the counts include all.
+    /// The maximum number of findings in `findings`, and in `unprovenFindings`; the counts include all.
     public static let maxListedFindings = 100
 
     public var families: Int64 = 0
@@ -94,24 +94,24 @@ public struct StateReport: Sendable, Hashable {
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
     /// The number of findings, without the unproven ones.
-    public private(set) var count: Int64 = 0
+    public private(set) var findingCount: Int64 = 0
     /// Findings that the log does not prove, because the entries that would prove them are invalid or unreadable. The
     /// state may be correct: other findings say where the log is damaged.
-    public private(set) var unproven: [StateFinding] = []
+    public private(set) var unprovenFindings: [StateFinding] = []
     public private(set) var unprovenCount: Int64 = 0
     /// The reason for which not everything could be compared; nil when it was.
-    public var incomplete: String?
+    public var incompleteReason: String?
 
     public init() {}
 
     public mutating func add(_ finding: StateFinding) {
-        count += 1
+        findingCount += 1
         if findings.count < Self.maxListedFindings { findings.append(finding) }
     }
 
     public mutating func addUnproven(_ finding: StateFinding) {
         unprovenCount += 1
-        if unproven.count < Self.maxListedFindings { unproven.append(finding) }
+        if unprovenFindings.count < Self.maxListedFindings { unprovenFindings.append(finding) }
     }
 
     public mutating func add(_ gap: Gap, _ number: Int64 = 1) { gaps[gap, default: 0] += number }
@@ -122,12 +122,14 @@ public struct StateReport: Sendable, Hashable {
         rows += other.rows
         for (gap, number) in other.gaps { add(gap, number) }
         findings += other.findings.prefix(max(0, Self.maxListedFindings - findings.count))
-        count += other.count
-        unproven += other.unproven.prefix(max(0, Self.maxListedFindings - unproven.count))
+        findingCount += other.findingCount
+        unprovenFindings += other.unprovenFindings.prefix(max(0, Self.maxListedFindings - unprovenFindings.count))
         unprovenCount += other.unprovenCount
-        incomplete = incomplete ?? other.incomplete
+        incompleteReason = incompleteReason ?? other.incompleteReason
     }
 
     /// `explained`, `unexplained` or `incomplete`.
-    public var verdict: String { count > 0 ? "unexplained" : incomplete == nil ? "explained" : "incomplete" }
+    public var verdict: String {
+        findingCount > 0 ? "unexplained" : incompleteReason == nil ? "explained" : "incomplete"
+    }
 }

@@ -14,16 +14,16 @@ public struct StateRow: Sendable {
     /// The person whom the row's entry is about; nil where that may be several people.
     public var person: Pseudonym?
     /// The nag whose end may have caused the row.
-    public var source: ResourceID?
+    public var sourceNag: ResourceID?
     /// The number of the act that made the row, where no other act changes such rows; 0 where the row does not say.
-    public var madeBy: Int64 = 0
+    public var creationNumber: Int64 = 0
     /// The number of the act that changed the row last; nil where the row does not say.
-    public var changedBy: Int64?
+    public var lastChangeNumber: Int64?
 
     public init(
         _ subject: StateFinding.Subject, id: String, keys: [StateKey], _ values: [String: StateValue],
-        user: UserID? = nil, person: Pseudonym? = nil, source: ResourceID? = nil, madeBy: Int64 = 0,
-        changedBy: Int64? = nil
+        user: UserID? = nil, person: Pseudonym? = nil, sourceNag: ResourceID? = nil, creationNumber: Int64 = 0,
+        lastChangeNumber: Int64? = nil
     ) {
         self.subject = subject
         self.id = id
@@ -31,9 +31,9 @@ public struct StateRow: Sendable {
         self.values = values
         self.user = user
         self.person = person
-        self.source = source
-        self.madeBy = madeBy
-        self.changedBy = changedBy
+        self.sourceNag = sourceNag
+        self.creationNumber = creationNumber
+        self.lastChangeNumber = lastChangeNumber
     }
 }
 
@@ -106,12 +106,12 @@ public struct TotalsRow: Sendable {
     public var user: UserID
     public var sums: ScoreSums
     /// The part of the sums for events that retention has deleted.
-    public var dropped: ScoreSums
+    public var droppedSums: ScoreSums
 
-    public init(user: UserID, sums: ScoreSums, dropped: ScoreSums = ScoreSums()) {
+    public init(user: UserID, sums: ScoreSums, droppedSums: ScoreSums = ScoreSums()) {
         self.user = user
         self.sums = sums
-        self.dropped = dropped
+        self.droppedSums = droppedSums
     }
 }
 

@@ -2,9 +2,9 @@ import Domain
 
 /// Verifies an export of the audit log record by record and stops at the first invalid one.
 ///
-/// It keeps a hash and a number for each family and one hash for each level of the tree, however long the export is. It
-/// trusts the keys it was given and those to which a trusted key has handed over, and nothing that the export claims
-/// itself.
+/// It stores no entries: it keeps the state of each family's chain, the people whose bodies are missing, and a few
+/// hashes for each level of the tree. It trusts the keys it was given and those to which a trusted key has handed over,
+/// and nothing that the export claims itself.
 public struct AuditLogVerifier {
     /// The result of a verification.
     public enum Verdict: Sendable {
@@ -32,10 +32,11 @@ public struct AuditLogVerifier {
     public private(set) var unsignedCount: Int64 = 0
     /// The number of bodies that are erased or cannot be read.
     public private(set) var missingBodyCount: Int64 = 0
-    public private(set) var newest: Checkpoint?
+    /// The checkpoint that was read last, of those that a trusted key has signed.
+    public private(set) var newestCheckpoint: Checkpoint?
 
     private let policy: Policy
-    private var trusted: TrustedKeys
+    private var trustedKeys: TrustedKeys
     private let witnesses: [SignedNote]
     private var header: ExportRecord.Header?
     private var chains: [FamilyID: Chain] = [:]
@@ -44,25 +45,27 @@ public struct AuditLogVerifier {
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levelCount)
     private var newestTime = Timestamp(microseconds: .min)
+    /// The sizes of the witnessed checkpoints that this log is proven to extend.
     private var consistentSizes: Set<Int64> = []
+    /// Whether the last line was read, and the export has no fewer entries than that line says.
     private var isAtEnd = false
     /// Whether the export gives the clock of every family that has one.
     private var hasAllClocks = false
-    /// Whether no trusted key signed the latest checkpoint.
-    private var isNewestCheckpointUntrusted = false
-    /// The witnessed checkpoints by size; filled with the header, when the keys are known.
-    private var witnessed: [Int64: Checkpoint] = [:]
+    /// Whether no trusted key signed the checkpoint that was read last.
+    private var isLastCheckpointUntrusted = false
+    /// The checkpoints of the witnesses by size, empty until the header was read: the keys are known only then.
+    private var witnessedCheckpoints: [Int64: Checkpoint] = [:]
 
     private struct Chain {
         var verifier: ChainVerifier
         /// The number of the last entry that retention deleted, and its hash; 0 where it deleted none.
-        var lastPruned: Int64 = 0
+        var lastPrunedNumber: Int64 = 0
         var lastPrunedHash: [UInt8] = []
         /// The number of the newest entry with a position in the log, and its hash.
-        var lastSequenced: Int64 = 0
+        var lastSequencedNumber: Int64 = 0
         var lastSequencedHash: [UInt8] = []
         /// Whether an entry without a position has been read, after which no entry may have one.
-        var isPending = false
+        var hasPendingEntry = false
         /// The number of the first entry of each person whose body is erased.
         var missingBodies: [Pseudonym: Int64] = [:]
         /// The number of the first entry of each person whose body cannot be read.
@@ -71,7 +74,7 @@ public struct AuditLogVerifier {
         var erasedPeople: Set<Pseudonym> = []
         var hasClock = false
 
-        /// Verifies the family's next entry, and records it.
+        /// Verifies the family's next entry, and updates the state of the chain.
         mutating func append(_ prepared: PreparedEntry) throws(AuditFinding) {
             let entry = prepared.entry
             do throws(ChainVerifier.Fault) {
@@ -92,13 +95,13 @@ public struct AuditLogVerifier {
                 erasedPeople.insert(person)
             }
             guard prepared.position != nil else {
-                isPending = true
+                hasPendingEntry = true
                 return
             }
-            guard !isPending else {
-                throw AuditFinding(.neverSequenced, family: entry.family, number: lastSequenced + 1)
+            guard !hasPendingEntry else {
+                throw AuditFinding(.neverSequenced, family: entry.family, number: lastSequencedNumber + 1)
             }
-            (lastSequenced, lastSequencedHash) = (entry.number, entry.hash)
+            (lastSequencedNumber, lastSequencedHash) = (entry.number, entry.hash)
         }
     }
 
@@ -106,7 +109,7 @@ public struct AuditLogVerifier {
     ///   - pinned: keys that did not come from the export.
     ///   - witnesses: signed checkpoints that witnesses have stored.
     public init(pinned: [VerifierKey], witnesses: [SignedNote] = [], policy: Policy = Policy()) {
-        trusted = TrustedKeys(pinned: pinned)
+        trustedKeys = TrustedKeys(pinned: pinned)
         self.witnesses = witnesses
         self.policy = policy
     }
@@ -137,34 +140,38 @@ public struct AuditLogVerifier {
     // MARK: Header and prunes
 
     private mutating func begin(_ header: ExportRecord.Header) throws(AuditFinding) {
-        trusted.accept(header.handovers)
+        trustedKeys.acceptHandovers(header.handovers)
         self.header = header
         for note in witnesses {
-            guard let checkpoint = trusted.checkpoint(in: note) else { throw AuditFinding(.untrustedCheckpoint) }
+            guard let checkpoint = trustedKeys.checkpoint(in: note) else { throw AuditFinding(.untrustedCheckpoint) }
             guard checkpoint.origin == header.origin else { throw AuditFinding(.wrongOrigin) }
             // Two witnesses saw different logs of the same length.
-            if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
+            if let other = witnessedCheckpoints[checkpoint.size], other.root != checkpoint.root {
                 throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
-            witnessed[checkpoint.size] = checkpoint
+            witnessedCheckpoints[checkpoint.size] = checkpoint
         }
-        if let empty = witnessed[0], empty.root != MerkleHash.empty { throw AuditFinding(.witnessDiffers(size: 0)) }
+        if let empty = witnessedCheckpoints[0], empty.root != MerkleHash.empty {
+            throw AuditFinding(.witnessDiffers(size: 0))
+        }
     }
 
     private mutating func check(prune note: SignedNote) throws(AuditFinding) {
         guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
         let finding = AuditFinding(.badPrune, family: prune.family, number: prune.lastNumber)
-        guard trusted.haveSigned(note), prune.origin == header?.origin, entryCount == 0
+        guard trustedKeys.haveSigned(note), prune.origin == header?.origin, entryCount == 0
         else {
             throw finding
         }
         guard prune.time - prune.lastTime >= policy.retention else {
             throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.lastNumber)
         }
-        if let known = chains[prune.family], known.lastPruned >= prune.lastNumber { return }
+        if let known = chains[prune.family], known.lastPrunedNumber >= prune.lastNumber { return }
         var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.lastNumber, head: prune.hash))
-        (chain.lastPruned, chain.lastPrunedHash) = (prune.lastNumber, prune.hash)
-        if header?.family != nil { (chain.lastSequenced, chain.lastSequencedHash) = (prune.lastNumber, prune.hash) }
+        (chain.lastPrunedNumber, chain.lastPrunedHash) = (prune.lastNumber, prune.hash)
+        if header?.family != nil {
+            (chain.lastSequencedNumber, chain.lastSequencedHash) = (prune.lastNumber, prune.hash)
+        }
         chains[prune.family] = chain
     }
 
@@ -182,7 +189,9 @@ public struct AuditLogVerifier {
         } else if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
             throw AuditFinding(.neverSequenced, family: entry.family, number: entry.number)
         }
-        if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestClockLead {
+        if let newest = newestCheckpoint, position.map({ $0 < newest.size }) ?? false,
+            entry.at > newest.time + policy.largestClockLead
+        {
             throw AuditFinding(.futureEntry, family: entry.family, number: entry.number)
         }
         entryCount += 1
@@ -201,11 +210,11 @@ public struct AuditLogVerifier {
 
     /// Verifies a leaf whose entry retention has deleted.
     private mutating func checkPrunedLeaf(_ leaf: LogLeafPosition) throws(AuditFinding) {
-        guard let chain = chains[leaf.family], leaf.number <= chain.lastPruned else {
+        guard let chain = chains[leaf.family], leaf.number <= chain.lastPrunedNumber else {
             throw AuditFinding(.missingEntry, family: leaf.family, number: leaf.number, position: leaf.position)
         }
-        if leaf.number == chain.lastPruned {
-            let pruned = LogLeaf(family: leaf.family, number: chain.lastPruned, entryHash: chain.lastPrunedHash)
+        if leaf.number == chain.lastPrunedNumber {
+            let pruned = LogLeaf(family: leaf.family, number: chain.lastPrunedNumber, entryHash: chain.lastPrunedHash)
             guard pruned.hash == leaf.hash else {
                 throw AuditFinding(.badPrune, family: leaf.family, number: leaf.number, position: leaf.position)
             }
@@ -213,6 +222,7 @@ public struct AuditLogVerifier {
         try appendLeaf(leaf.hash, at: leaf.position, (leaf.family, leaf.number))
     }
 
+    /// Adds the next leaf to the tree. If a witness saw the log at the new size, compares the roots.
     private mutating func appendLeaf(
         _ hash: [UInt8], at position: Int64, _ leaf: (family: FamilyID, number: Int64)
     ) throws(AuditFinding) {
@@ -230,7 +240,7 @@ public struct AuditLogVerifier {
             level += 1
             expectedNodes[level, default: [:]][treeSize / Self.leafCount(level) - 1] = node
         }
-        if let witness = witnessed[treeSize] {
+        if let witness = witnessedCheckpoints[treeSize] {
             guard witness.root == treeRoot else {
                 throw AuditFinding(.witnessDiffers(size: treeSize), position: position)
             }
@@ -252,14 +262,14 @@ public struct AuditLogVerifier {
     // MARK: Checkpoints and proofs
 
     private mutating func check(checkpoint note: SignedNote) throws(AuditFinding) {
-        guard let checkpoint = trusted.checkpoint(in: note) else {
+        guard let checkpoint = trustedKeys.checkpoint(in: note) else {
             // Keys are rotated. It suffices that a later, trusted checkpoint covers this one.
-            isNewestCheckpointUntrusted = true
+            isLastCheckpointUntrusted = true
             return
         }
-        isNewestCheckpointUntrusted = false
+        isLastCheckpointUntrusted = false
         guard checkpoint.origin == header?.origin else { throw AuditFinding(.wrongOrigin) }
-        guard checkpoint.time >= newestTime, checkpoint.size >= newest?.size ?? 0 else {
+        guard checkpoint.time >= newestTime, checkpoint.size >= newestCheckpoint?.size ?? 0 else {
             throw AuditFinding(.clockWentBack, position: checkpoint.size)
         }
         if header?.family == nil {
@@ -267,13 +277,13 @@ public struct AuditLogVerifier {
                 throw AuditFinding(.rootDiffers(size: checkpoint.size), position: checkpoint.size)
             }
         }
-        if let witness = witnessed[checkpoint.size] {
+        if let witness = witnessedCheckpoints[checkpoint.size] {
             guard witness.root == checkpoint.root else {
                 throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
             consistentSizes.insert(checkpoint.size)
         }
-        (newest, newestTime) = (checkpoint, checkpoint.time)
+        (newestCheckpoint, newestTime) = (checkpoint, checkpoint.time)
     }
 
     private mutating func checkInclusion(
@@ -281,14 +291,14 @@ public struct AuditLogVerifier {
     ) throws(AuditFinding) {
         let finding = AuditFinding(
             .badInclusion, family: leaf.family, number: leaf.number, position: leaf.position)
-        guard let newest, newest.size == size,
+        guard let newest = newestCheckpoint, newest.size == size,
             MerkleProof.root(including: leaf.hash, at: leaf.position, size: size, path: path) == newest.root
         else { throw finding }
         // The leaf must be that of the family's newest sequenced entry. If it has a later number, an entry is missing.
-        guard let chain = chains[leaf.family], chain.lastSequenced == leaf.number else {
-            if leaf.number > chains[leaf.family]?.lastSequenced ?? 0 {
+        guard let chain = chains[leaf.family], chain.lastSequencedNumber == leaf.number else {
+            if leaf.number > chains[leaf.family]?.lastSequencedNumber ?? 0 {
                 throw AuditFinding(
-                    .missingEntry, family: leaf.family, number: (chains[leaf.family]?.lastSequenced ?? 0) + 1)
+                    .missingEntry, family: leaf.family, number: (chains[leaf.family]?.lastSequencedNumber ?? 0) + 1)
             }
             throw finding
         }
@@ -302,7 +312,7 @@ public struct AuditLogVerifier {
     private var provenFamilies: Set<FamilyID> = []
 
     private mutating func checkConsistency(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
-        guard let witness = witnessed[old], let newest, newest.size == new else { return }
+        guard let witness = witnessedCheckpoints[old], let newest = newestCheckpoint, newest.size == new else { return }
         guard
             MerkleProof.isConsistent(
                 old: old, oldRoot: witness.root, new: new, newRoot: newest.root, path: path)
@@ -317,28 +327,30 @@ public struct AuditLogVerifier {
         guard let header else { return .incomplete("there is no header: this is not an export, or not its beginning") }
         if let finding = firstBodyWithoutRecord() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is truncated: its last line is missing") }
-        if isNewestCheckpointUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
+        if isLastCheckpointUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
         if hasAllClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
             return .tampered(AuditFinding(.noClock, family: family))
         }
-        guard let newest else { return .incomplete("there is no checkpoint: no key proves the entries") }
+        guard let newest = newestCheckpoint else {
+            return .incomplete("there is no checkpoint: no key proves the entries")
+        }
         if header.family == nil, treeSize != newest.size {
             return .tampered(AuditFinding(.unsignedTail(size: newest.size), position: newest.size))
         }
         if expectedNodes.values.contains(where: { !$0.isEmpty }) {
             return .incomplete("hashes that the log must keep are missing")
         }
-        if let highest = witnessed.values.max(by: { $0.size < $1.size }), highest.size > newest.size {
+        if let highest = witnessedCheckpoints.values.max(by: { $0.size < $1.size }), highest.size > newest.size {
             return highest.time <= newest.time
                 ? .tampered(AuditFinding(.shrunk(witnessed: highest.size, found: newest.size)))
                 : .incomplete(
                     "a witness saw the log at \(highest.size) entries, this export at \(newest.size): export again")
         }
-        if let open = witnessed.keys.filter({ $0 > 0 && !consistentSizes.contains($0) }).min() {
+        if let unprovenSize = witnessedCheckpoints.keys.filter({ $0 > 0 && !consistentSizes.contains($0) }).min() {
             return .incomplete(
-                "nothing shows that the log a witness saw at \(open) entries is the beginning of this one")
+                "nothing shows that the log a witness saw at \(unprovenSize) entries is the beginning of this one")
         }
-        if let family = header.family, let chain = chains[family], chain.lastSequenced > 0,
+        if let family = header.family, let chain = chains[family], chain.lastSequencedNumber > 0,
             !provenFamilies.contains(family)
         {
             return .incomplete("the family's newest entry is not proven to be in the log")
@@ -352,8 +364,8 @@ public struct AuditLogVerifier {
         return .sound
     }
 
-    /// Returns the finding of the first body that is missing or unreadable without an erasure record; nil where there
-    /// is none.
+    /// Returns a finding about a body that is missing or unreadable although no entry records the erasure of its
+    /// person: the first one in the first such chain; nil where there is none.
     private func firstBodyWithoutRecord() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
             let missing = chain.missingBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()

@@ -1,6 +1,6 @@
 import Domain
 
-/// One line of an export of the audit log. The cases are in the order in which the lines come.
+/// One line of an export of the audit log.
 public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
@@ -12,9 +12,9 @@ public enum ExportRecord: Sendable {
     /// A stored root of a perfect subtree.
     case node(level: Int, position: Int64, hash: [UInt8])
     case checkpoint(SignedNote)
-    /// Proves that a family's newest sequenced entry is in the log of that size.
+    /// Proves that a family's newest sequenced entry is in the log of `size` entries.
     case inclusion(LogLeafPosition, size: Int64, path: [[UInt8]])
-    /// Proves that the log of the new size extends that of the old one.
+    /// Proves that the log of `new` entries extends the log of its first `old` entries.
     case consistency(old: Int64, new: Int64, path: [[UInt8]])
     /// The family's clock at the time when the last of its entries was read.
     case clock(FamilyID, number: Int64, head: [UInt8])

@@ -1,6 +1,6 @@
 import Domain
 
-/// The content of a signed note about the entries of one family that retention deleted, up to a number.
+/// The content of a signed note which says that retention deleted one family's entries up to a number.
 public struct Prune: Hashable, Sendable {
     public let origin: String
     public let family: FamilyID
@@ -13,7 +13,7 @@ public struct Prune: Hashable, Sendable {
     /// The time at which the entries were deleted.
     public let time: Timestamp
 
-    /// The age from which an entry may be deleted: 36 months of 30.5 days, rounded down.
+    /// The age from which an entry may be deleted: 36 months of 30.5 days.
     public static let retention = Timestamp.Span.days(1_098)
 
     public init(

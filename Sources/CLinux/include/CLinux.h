@@ -32,15 +32,15 @@ int CLinuxListen(const char *address, uint16_t port, int backlog);
 /// address cannot be used.
 int CLinuxProbePort(const char *address, uint16_t port);
 
-/// Makes free() return blocks of 1 MB or more to the system, and what lies free at the end of a heap beyond 4 MB; with fixed
-/// thresholds instead of malloc's adaptive ones.
+/// Makes free() return to the system: each block of 1 MB or more, and free memory beyond 4 MB at the end of a heap.
+/// Malloc then no longer adapts these thresholds.
 void CLinuxReturnLargeBlocks(void);
 
 /// The local port of a socket, or -errno.
 int CLinuxLocalPort(int descriptor);
 
 /// Turns on TCP_NODELAY; returns 0 or -errno.
-int CLinuxNoDelay(int descriptor);
+int CLinuxSetNoDelay(int descriptor);
 
 /// A non-blocking descriptor that becomes readable when SIGTERM or SIGINT arrives. Blocks both signals in the calling thread
 /// and in threads it creates later. Returns the descriptor or -errno.
@@ -49,7 +49,7 @@ int CLinuxTerminationDescriptor(void);
 /// Reads one pending signal from such a descriptor; returns its number, or 0 if none is pending.
 int CLinuxTakeSignal(int descriptor);
 
-/// Sets and gets a number of the calling thread; 0 by default.
+/// Sets and gets the number of the event loop that the calling thread runs; 0 for none.
 void CLinuxSetLoop(uint64_t number);
 uint64_t CLinuxLoop(void);
 

@@ -2,11 +2,11 @@
 
 // A file that the program serves to browsers, as it was when the program was built.
 struct web_page {
-    // Its name below this folder, such as pages/console/app.js.
+    // Its path relative to the folder CWebPages: pages/console/app.js, or ../../openapi/openapi.json.
     const char *name;
     // Text, ended by a zero.
     const unsigned char *text;
 };
 
-// A page without a name comes last.
+// Returns all files. An element without a name marks the end.
 const struct web_page *web_pages(void);

@@ -70,7 +70,8 @@ public enum ErrorReason {
     public static let webPushNotConfigured = "web_push_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
-    /// The instance of a series is not open yet. The error has its opening time in `opens_at`.
+    /// The act is too early: the instance of a series is not open, or a proposed co-owner cannot take over a policy.
+    /// Only the error of an instance has `opens_at`.
     public static let notYet = "not_yet"
     /// The next instance of the series exists, so only that one can change the pattern.
     public static let hasNextInstance = "has_next_instance"
@@ -115,10 +116,11 @@ public struct APIError: Error, Hashable, Sendable {
         self.init(code, denial.message, field: field, reason: denial.rawValue)
     }
 
-    /// Creates a 422 for JSON without the expected fields or values. The message names the field in words.
+    /// Creates a 422 for a body or parameters without the expected fields or values. The message names the field in
+    /// words.
     public init(_ fault: InvalidInput) { self.init(.validationFailed, fault) }
 
-    /// Creates an error with another code for an invalid value.
+    /// Creates an error with the given code for an invalid value.
     public init(_ code: ErrorCode, _ fault: InvalidInput) {
         let subject = fault.field.map(FieldWords.subject) ?? "The body"
         self.init(code, "\(subject) \(fault.message).", field: fault.field)

@@ -20,7 +20,7 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
 
     public var wireText: String { date.description }
 
-    /// Returns the date.
+    /// Returns the date if it is today or earlier in some time zone.
     /// - Throws: 422 if the date is in the future in every time zone.
     public func pastDate(at now: Timestamp) throws(APIError) -> CivilDate {
         let latestToday = UniversalTime().local(now + .hours(14)).date

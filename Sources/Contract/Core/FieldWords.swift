@@ -13,7 +13,7 @@ enum FieldWords {
     static func subject(of path: String) -> String {
         let name = path.split(separator: ".").last?.prefix { $0 != "[" } ?? ""
         let subject = subjects[name] ?? (name.isEmpty ? "The list" : "The \(spelledOut(name))")
-        // The path may contain a client's own name, with a number of any size.
+        // A member's name that the client chose may contain brackets with a number of any size.
         guard let start = path.lastIndex(of: "["), let index = UInt32(path[start...].dropFirst().prefix { $0 != "]" })
         else {
             return subject

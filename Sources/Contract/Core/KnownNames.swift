@@ -44,12 +44,12 @@ public final class KnownNames: Sendable {
     }
 
     /// All names that were read.
-    public var known: Set<String> {
+    public var knownNames: Set<String> {
         parts.withLock { parts in parts.reduce(into: []) { $0.formUnion($1.knownNames) } }
     }
 
     /// The unknown names in the order in which they were sent.
-    public var unknown: [Unknown] {
+    public var unknownNames: [Unknown] {
         parts.withLock { parts in
             parts.flatMap { part in
                 part.sentNames.filter { !part.knownNames.contains($0) }
@@ -58,8 +58,8 @@ public final class KnownNames: Sendable {
         }
     }
 
-    /// Returns the known name that differs in the fewest letters, ignoring case, underscores and hyphens; nil if more
-    /// than a third of the letters differ, and more than one, or if the name is longer than 64 bytes.
+    /// Returns the known name that differs in the fewest letters, ignoring case, underscores and hyphens. Returns nil
+    /// if several letters differ and these are more than a third, or if the name is longer than 64 bytes.
     public static func nearest(to name: String, of known: Set<String>) -> String? {
         guard name.utf8.count <= 64 else { return nil }
         func normalized(_ text: String) -> [UInt8] {

@@ -1,5 +1,5 @@
 /// The versions of a release, which are declared only here. `deploy/package` reads the program's version, and tests
-/// compare the API document and the changelog.
+/// compare the versions with those in the API document and the changelog.
 public enum NagzVersion {
     /// The program's version. CHANGELOG.md has a section for it.
     public static let current = "0.1.0"

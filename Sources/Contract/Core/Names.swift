@@ -3,20 +3,20 @@ import Domain
 @_spi(_Unicode) import Swift
 
 extension FieldReader {
-    /// Returns the name of a person, family or sign-in, trimmed and in Unicode's composed form (NFC), so that the same
-    /// name has the same text however it was typed. Empty names, control characters and invisible characters are
-    /// refused, so that names that look the same are equal.
+    /// Returns the name of a person or family, or a user name, trimmed and in Unicode's composed form (NFC), so that
+    /// the same name has the same text however it was typed. Empty names, control characters and invisible characters
+    /// without an effect are refused, because with them names could differ that look the same.
     /// - Parameter maxLength: the maximum length in Unicode scalars.
     public func name(_ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
-        try Self.name(try required(field), field, maxLength)
+        try Self.checkedName(try required(field), field, maxLength)
     }
 
     public func optionalName(_ field: String, _ maxLength: Int) throws(InvalidInput) -> String? {
         guard let text: String = try optional(field) else { return nil }
-        return try Self.name(text, field, maxLength)
+        return try Self.checkedName(text, field, maxLength)
     }
 
-    private static func name(_ text: String, _ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
+    private static func checkedName(_ text: String, _ field: String, _ maxLength: Int) throws(InvalidInput) -> String {
         if text.unicodeScalars.contains(where: isControl) {
             throw .controlCharacters(in: field)
         }
@@ -55,8 +55,8 @@ extension FieldReader {
     /// Whether a text has an invisible character that has no effect on its neighbours.
     ///
     /// These have an effect: joiners and selectors in emoji sequences, and tags in regional flags (UTS #51); a joiner
-    /// after a virama, which shapes a syllable; a non-joiner between Arabic letters, which keeps them apart, as in
-    /// Persian (RFC 5892, appendix A); and a selector after an ideograph, which selects its form.
+    /// or non-joiner after a virama, which shapes a syllable; a non-joiner between Arabic letters, which keeps them
+    /// apart, as in Persian (RFC 5892, appendix A); and a selector after an ideograph, which selects its form.
     private static func containsInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in

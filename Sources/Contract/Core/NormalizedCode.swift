@@ -10,8 +10,8 @@ func normalizedCode(_ text: String) -> String {
             code.append(digit.map { Unicode.Scalar($0) } ?? scalar)
         default:
             // U+FF21…U+FF3A and U+FF41…U+FF5A are the full-width letters.
-            let isWide = (0xFF21...0xFF3A).contains(scalar.value) || (0xFF41...0xFF5A).contains(scalar.value)
-            code.append(isWide ? Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar : scalar)
+            let isFullWidth = (0xFF21...0xFF3A).contains(scalar.value) || (0xFF41...0xFF5A).contains(scalar.value)
+            code.append(isFullWidth ? Unicode.Scalar(scalar.value - 0xFEE0) ?? scalar : scalar)
         }
     }
     return String(code).uppercased()

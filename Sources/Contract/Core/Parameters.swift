@@ -17,13 +17,13 @@ public struct ParameterReader: Sendable {
 
     private let path: [Pair]
     private let query: [Pair]
-    private let names: (known: KnownNames, part: Int)?
+    private let nameRecord: (names: KnownNames, partIndex: Int)?
 
     /// - Parameter names: records the names that are read; nil to record none.
     public init(path: [Pair] = [], query: [Pair] = [], names: KnownNames? = nil) {
         self.path = path
         self.query = query
-        self.names = names.map { ($0, $0.addPart(query.map(\.name))) }
+        nameRecord = names.map { ($0, $0.addPart(query.map(\.name))) }
     }
 
     public func path<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
@@ -41,7 +41,7 @@ public struct ParameterReader: Sendable {
     public func optionalQuery<Value: WireText>(
         _ name: String, as _: Value.Type = Value.self
     ) throws(InvalidInput) -> Value? {
-        guard let pair = try single(name) else { return nil }
+        guard let pair = try queryPair(name) else { return nil }
         return try read(pair)
     }
 
@@ -61,9 +61,9 @@ public struct ParameterReader: Sendable {
     }
 
     /// Returns a number of ASCII digits after an optional minus sign. A number of more than 64 bits is clamped, because
-    /// every caller limits the range.
+    /// no operation distinguishes such numbers.
     public func optionalInteger(_ name: String) throws(InvalidInput) -> Int? {
-        guard let text = try single(name)?.value.utf8 else { return nil }
+        guard let text = try queryPair(name)?.value.utf8 else { return nil }
         let isNegative = text.first == UInt8(ascii: "-")
         let digits = isNegative ? text.dropFirst() : text[...]
         guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else {
@@ -87,10 +87,10 @@ public struct ParameterReader: Sendable {
         min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.maxLimit)
     }
 
-    /// Returns the only value of a name. A repeated name is refused, because implementations differ in which value they
-    /// use.
-    private func single(_ name: String) throws(InvalidInput) -> Pair? {
-        if let names { names.known.markKnown(name, in: names.part) }
+    /// Returns the query parameter with a name, and marks the name as known; nil if it was not sent. A repeated name is
+    /// refused, because implementations differ in which value they use.
+    private func queryPair(_ name: String) throws(InvalidInput) -> Pair? {
+        if let nameRecord { nameRecord.names.markKnown(name, in: nameRecord.partIndex) }
         let matches = query.filter { $0.name == name }
         guard matches.count <= 1 else { throw .givenTwice(name) }
         return matches.first

@@ -1,7 +1,8 @@
 import Domain
 import JSON
 
-/// A scalar that is a string in JSON, so that it can also be a path or query parameter.
+/// A scalar that has a text, so that it can also be a path or query parameter. In JSON it is that text as a string,
+/// except that a `Bool` is `true` or `false`.
 public protocol WireText: WireReadable, WireOutput {
     init(wireText: String) throws(InvalidInput)
     var wireText: String { get }

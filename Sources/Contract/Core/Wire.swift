@@ -76,15 +76,16 @@ extension Patch: Hashable where Value: Hashable {}
 /// name the field.
 public struct FieldReader: Sendable {
     private let object: JSONObject
-    private let names: (known: KnownNames, part: Int)?
+    private let nameRecord: (names: KnownNames, partIndex: Int)?
 
     public init(_ object: JSONObject) {
         self.object = object
-        names = KnownNames.current.map { ($0, $0.addPart(object.members.map(\.key))) }
+        nameRecord = KnownNames.current.map { ($0, $0.addPart(object.members.map(\.key))) }
     }
 
+    /// Returns the value of a member, and marks the name as known.
     private func value(_ name: String) -> JSONValue? {
-        if let names { names.known.markKnown(name, in: names.part) }
+        if let nameRecord { nameRecord.names.markKnown(name, in: nameRecord.partIndex) }
         return object[name]
     }
 
@@ -154,7 +155,7 @@ extension FieldReader {
         Secret(try text(name, length))
     }
 
-    /// Returns a new password.
+    /// Returns a password of an allowed length without control characters.
     public func newPassword(_ name: String) throws(InvalidInput) -> Secret {
         let password = try text(name, Secret.passwordLengths)
         guard !password.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
@@ -163,7 +164,7 @@ extension FieldReader {
         return Secret(password)
     }
 
-    /// Returns a code in the form in which codes are compared, whose length is in the range.
+    /// Returns a code in the form in which codes are compared. In this form its length is in the range.
     public func code(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
         try Self.checked(normalizedCode(try text(name, 0...64)), name, length)
     }

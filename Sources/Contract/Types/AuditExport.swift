@@ -54,6 +54,7 @@ public enum AuditExportLine: Sendable, Hashable {
         public var resourceID: ResourceID?
         public var traceID: TraceID
         public var requestID: RequestID
+        /// The commitment to the body. It remains when the body is erased.
         public var commit: HexDigest
         public var previous: HexDigest
         public var hash: HexDigest

@@ -3,7 +3,7 @@ import JSON
 
 /// The request that revokes a consent.
 public struct ConsentUpdate: Hashable, WireObject {
-    /// Whether to revoke the consent. False is refused for a consent that is revoked already.
+    /// Whether to revoke the consent. False changes nothing, and is refused for a consent that is revoked already.
     public var isRevoked: Bool
 
     public init(isRevoked: Bool = false) {

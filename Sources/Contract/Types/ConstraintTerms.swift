@@ -10,7 +10,7 @@ extension ConstraintCondition: WireObject {
         do {
             try self.init(field: field, operator: comparison, value: value)
         } catch {
-            throw InvalidInput(error.message, field: error.lastName)
+            throw InvalidInput(error.message, field: error.lastPathComponent)
         }
     }
 
@@ -36,7 +36,7 @@ extension ConstraintAction: WireObject {
         do {
             try self.init(type: type, text: text)
         } catch {
-            throw InvalidInput(error.message, field: error.lastName)
+            throw InvalidInput(error.message, field: error.lastPathComponent)
         }
     }
 
@@ -54,8 +54,8 @@ extension ConstraintAction: WireObject {
 }
 
 extension ConstraintFault {
-    /// The last name of the path: the field within its condition or action.
-    fileprivate var lastName: String { field.split(separator: ".").last.map(String.init) ?? field }
+    /// The last component of the path: the field within its condition or action.
+    fileprivate var lastPathComponent: String { field.split(separator: ".").last.map(String.init) ?? field }
 }
 
 /// The terms of a constraint, without its ID, for creation, export and import.

@@ -69,18 +69,18 @@ public struct ExecutionOptions: Hashable, Sendable {
 
 extension ExecutionOptions: WireParameters {
     /// Reads the options of a query. It has no session token, which MUST NOT be in a URL, because URLs reach logs. A
-    /// confirmation may be there, because only its person can use it, once, for one question.
+    /// confirmation may be in a URL, because only its person can use it, once, for one question.
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
             privacyLevel: try parameters.optionalQuery("privacy_level"),
-            intent: try parameters.optionalQuery("intent"), model: try Self.model(parameters),
+            intent: try parameters.optionalQuery("intent"), model: try Self.readModel(parameters),
             rule: try parameters.optionalQuery("rule_id"),
             confirmation: try parameters.optionalQuery("confirmation"))
         do throws(InvalidInput) { taskType = try parameters.optionalQuery("task_type") } catch { isTaskUnknown = true }
     }
 
-    private static func model(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
+    private static func readModel(_ parameters: ParameterReader) throws(InvalidInput) -> String? {
         guard let model: String = try parameters.optionalQuery("model") else { return nil }
         guard (1...maxModelNameLength).contains(model.unicodeScalars.count) else {
             throw .wrongCount(1...maxModelNameLength, of: "characters", in: "model")
@@ -148,7 +148,8 @@ extension AIEnvelope: WireParameters where Request: WireParameters {
     }
 }
 
-/// The answer of an AI operation, with a report on the execution if the client has set an option or asked for a draft.
+/// The answer of an AI operation. It has a report on the execution if the client has set an option or asked for a
+/// draft, or if the person's mode asks for a model.
 public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject, WireMembers, Hashable {
     public var response: Response
     private var report: Report

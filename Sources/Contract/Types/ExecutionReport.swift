@@ -49,14 +49,14 @@ public struct ExecutionReport: Hashable, WireObject {
     public var applied: [ConstraintID]
     public var warnings: [String]
     /// The reason of the constraint that blocked the question.
-    public var violation: String?
+    public var violationReason: String?
     /// The side effects of the answer: `ai_mediation_event`, a row of the feed.
     public var sideEffects: [String]
     /// The grounding of a tip, a push-back or a coach's answer; nil for other operations and for errors.
     public var grounding: Grounding?
 
-    /// Whether the rules answered in place of a model that was asked.
-    public var replacesModel: Bool { usedFallback && asked != nil }
+    /// Whether a model was asked, but the rules answered in its place.
+    public var isModelReplaced: Bool { usedFallback && asked != nil }
 
     public init(
         id: ExecutionID, provider: String, model: String? = nil, asked: AskedModel? = nil,
@@ -91,14 +91,14 @@ public struct ExecutionReport: Hashable, WireObject {
         evaluated = policy.evaluated
         applied = policy.applied
         self.warnings = warnings
-        violation = policy.violation?.reason
+        violationReason = policy.violation?.reason
         self.sideEffects = sideEffects
         self.grounding = grounding
-        reason = decidedReason
+        reason = derivedReason
     }
 
     /// The reason for the route, derived from the other members.
-    public var decidedReason: String? { rule?.reason(route, taskType, privacyLevel, fallback: fallbackConfirmed) }
+    public var derivedReason: String? { rule?.reason(route, taskType, privacyLevel, fallback: fallbackConfirmed) }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         id = try fields.required("id")
@@ -126,7 +126,7 @@ public struct ExecutionReport: Hashable, WireObject {
         evaluated = try fields.required("evaluated")
         applied = try fields.required("applied")
         warnings = try fields.required("warnings")
-        violation = try fields.optional("violation_reason")
+        violationReason = try fields.optional("violation_reason")
         sideEffects = try fields.required("side_effects")
         grounding = try fields.optional("grounding")
     }
@@ -158,7 +158,7 @@ public struct ExecutionReport: Hashable, WireObject {
             json.field("evaluated", evaluated)
             json.field("applied", applied)
             json.field("warnings", warnings)
-            json.field("violation_reason", violation)
+            json.field("violation_reason", violationReason)
             json.field("side_effects", sideEffects)
             json.field("grounding", grounding)
         }

@@ -133,11 +133,11 @@ public struct OutboxItem: Hashable, WireObject {
 
 extension OutboxUpload {
     /// The maximum number of items of an upload.
-    public static let maxCount = 100
+    public static let maxItemCount = 100
 
     func check() throws(InvalidInput) {
-        guard (1...Self.maxCount).contains(items.count) else {
-            throw .wrongCount(1...Self.maxCount, of: "elements", in: "items")
+        guard (1...Self.maxItemCount).contains(items.count) else {
+            throw .wrongCount(1...Self.maxItemCount, of: "elements", in: "items")
         }
         guard Set(items.map(\.clientID)).count == items.count else {
             throw .repeated("client ID", in: "items")

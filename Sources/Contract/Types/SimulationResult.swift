@@ -23,8 +23,8 @@ extension SimulatedPolicy {
         evaluated = result.evaluated
         applied = result.applied
         warnings = result.warnings
-        confirmation = result.confirmation
-        violation = result.violation.map { SimulatedViolation(constraintID: $0.constraint, reason: $0.reason) }
+        confirmation = result.confirmationPrompt
+        violation = result.violation.map { SimulatedViolation(constraintID: $0.constraintID, reason: $0.reason) }
     }
 }
 

@@ -43,7 +43,7 @@ public struct MemberFacts: Hashable, WireObject {
     /// The tone that the person prefers.
     public var tone: PreferredTone
     /// Whether the person allows AI operations on their device.
-    public var allowsOnDevice: Bool
+    public var allowsOnDeviceAI: Bool
     public var streak: Int
     /// The numbers of the person's resolved nags (completed or missed) by category; categories without any are omitted.
     public var resolvedNags: [ResolvedNags]
@@ -53,7 +53,7 @@ public struct MemberFacts: Hashable, WireObject {
 
     public init(
         userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
-        quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDevice: Bool,
+        quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDeviceAI: Bool,
         streak: Int, resolvedNags: [ResolvedNags], pushBacks: [NagPushBacks] = []
     ) {
         self.userID = userID
@@ -64,7 +64,7 @@ public struct MemberFacts: Hashable, WireObject {
         self.quietHours = quietHours
         self.pushBackMode = pushBackMode
         self.tone = tone
-        self.allowsOnDevice = allowsOnDevice
+        self.allowsOnDeviceAI = allowsOnDeviceAI
         self.streak = streak
         self.resolvedNags = resolvedNags
         self.pushBacks = pushBacks
@@ -81,7 +81,7 @@ public struct MemberFacts: Hashable, WireObject {
         quietHours = start.flatMap { start in end.map { QuietHours(start: start, end: $0) } }
         pushBackMode = try fields.required("pushback_mode")
         tone = try fields.required("tone")
-        allowsOnDevice = try fields.required("ai_on_device_enabled")
+        allowsOnDeviceAI = try fields.required("ai_on_device_enabled")
         streak = try fields.required("streak")
         resolvedNags = try fields.required("resolved")
         pushBacks = try fields.defaulted("push_backs", to: [])
@@ -98,7 +98,7 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("quiet_hours_end", quietHours?.end)
             json.field("pushback_mode", pushBackMode)
             json.field("tone", tone)
-            json.field("ai_on_device_enabled", allowsOnDevice)
+            json.field("ai_on_device_enabled", allowsOnDeviceAI)
             json.field("streak", streak)
             json.field("resolved", resolvedNags)
             json.field("push_backs", pushBacks)

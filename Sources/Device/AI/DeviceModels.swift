@@ -15,7 +15,7 @@ public struct DeviceModels {
     }
 
     /// Returns the models in the form in which `LocalAIService` uses them.
-    public func makeWriters(prompts: PromptBook, phrasebook: Phrasebook) -> LocalModels {
+    public func makeLocalModels(prompts: PromptBook, phrasebook: Phrasebook) -> LocalModels {
         func writer(_ provider: any ModelProvider) -> ModelWriter {
             ModelWriter(provider, prompts: prompts, phrasebook: phrasebook)
         }

@@ -4,8 +4,8 @@ import NagzAI
 import Reactor
 import Synchronization
 
-/// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its address is always a
-/// loopback address. It runs on its own event loop, so any task may use it.
+/// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its URL cannot lead to
+/// another machine. Its requests run on an event loop of their own, so any task may use it.
 public final class LocalGateway: ModelProvider, Sendable {
     public let name = ProviderName.localGateway
     public let reach = Reach.device
@@ -15,8 +15,8 @@ public final class LocalGateway: ModelProvider, Sendable {
     private let model: String
     private let key: ModelKey?
     private let loop: EventLoop
-    /// The client and provider; nil before the first question.
-    private let openConnection = Mutex<LoopBound<Connection>?>(nil)
+    /// The client and provider; nil before the first call.
+    private let currentConnection = Mutex<LoopBound<Connection>?>(nil)
 
     private final class Connection {
         let client: LoopbackClient
@@ -40,7 +40,7 @@ public final class LocalGateway: ModelProvider, Sendable {
     }
 
     deinit {
-        let connection = openConnection.withLock(\.self)
+        let connection = currentConnection.withLock(\.self)
         loop.post { loop in
             connection?.value.client.close()
             loop.stop()
@@ -65,20 +65,20 @@ public final class LocalGateway: ModelProvider, Sendable {
         _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
     ) async -> Value? {
         do {
-            return try await loop.runTask { poller async throws -> Value in await body(self.connect(poller)) }
+            return try await loop.runTask { poller async throws -> Value in await body(self.openProvider(poller)) }
         } catch {
             return nil
         }
     }
 
-    /// Returns the connection's provider, and connects if there is none. Call it on the loop only.
-    private func connect(_ poller: Poller) -> HTTPModelProvider {
-        if let connection = openConnection.withLock(\.self) { return connection.value.provider }
+    /// Returns the provider, and creates it with its client at the first call. Call it on the loop only.
+    private func openProvider(_ poller: Poller) -> HTTPModelProvider {
+        if let connection = currentConnection.withLock(\.self) { return connection.value.provider }
         let client = LoopbackClient(poller)
         let httpProvider = HTTPModelProvider.openAICompatible(
             name, reach, capabilities, at: .loopback(client, url), model: model, key: key)
         let connection = LoopBound(value: Connection(client, httpProvider))
-        openConnection.withLock { $0 = connection }
+        currentConnection.withLock { $0 = connection }
         return httpProvider
     }
 }

@@ -10,8 +10,8 @@ import SQLite
 ///
 /// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. The server learns
 /// nothing new from such a question, because the cache is a copy of its own records. If the server cannot be reached,
-/// the device answers if it has the facts, and the record of the answer says so. The words of an excuse are summarised
-/// only on the device, however old the cache is.
+/// the device answers if it has the facts, and the record of the answer says so. A device that may answer summarises
+/// the words of an excuse itself, however old the cache is.
 ///
 /// The constraints of the latest sync and the person's choices have priority. A question that must stay local never
 /// reaches the server. The device does not answer a question that a constraint or a choice sends to the server.
@@ -73,7 +73,8 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
                 if serverReason == .switchedOff { throw LocalRefusal.switchedOff }
                 return recordAnswer(
                     try await local.answerRouted(
-                        operation, question, routed, replacing: replacesServer ? .unavailable : nil), .device, reason)
+                        operation, question, routed, serverFailure: replacesServer ? .unavailable : nil),
+                    .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
                 guard isReachable else { throw local.refuseUnreachable(routed) }
                 (reason, rule) = (AnswerReason(miss), .localFailureFallback)
@@ -87,19 +88,19 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             local.recordContact(isConnectionFault: nil)
             return recordAnswer(answer, .server, reason)
         } catch {
-            let contact = failure(error)
-            if case .unreachable(let isConnectionFault) = contact {
+            let serverFailure = failure(error)
+            if case .unreachable(let isConnectionFault) = serverFailure {
                 local.recordContact(isConnectionFault: isConnectionFault)
             } else {
                 local.recordContact(isConnectionFault: nil)
-                if contact == .consentMissing { local.recordWithdrawal() }
+                if serverFailure == .consentMissing { local.recordWithdrawal() }
                 throw error
             }
             // The fallback to the device is more private, and the record shows it. In a mode in which only the person's
             // own provider answers, there is no fallback.
             guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff,
                 requestedProvider == nil,
-                let response = try? await local.answerRouted(operation, question, routed, replacing: .unavailable)
+                let response = try? await local.answerRouted(operation, question, routed, serverFailure: .unavailable)
             else { throw local.refuseUnreachable(routed) }
             return recordAnswer(response, .device, .serverUnreachable)
         }
@@ -168,9 +169,9 @@ public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
 /// The reason why the device or the server answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
-    /// The cache is fresh and has the facts.
+    /// The cache is fresh and has the facts, or the operation needs none.
     case fresh
-    /// The cache is older than a day.
+    /// The cache is older than a day, or from the future after a clock was set back.
     case stale
     case neverSynced = "never_synced"
     case nagUnknown = "nag_unknown"
@@ -191,7 +192,8 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     /// A constraint decided.
     case constraint
 
-    /// Creates the reason of a rule; nil for a rule that depends on the state of the cache.
+    /// Creates the reason that a rule alone gives; nil if the state of the cache decides, or the words that stay on the
+    /// device.
     init?(_ rule: RoutingRule, staysOnDevice: Bool) {
         switch rule {
         case .policyForceLocal, .policyForceCloud: self = .constraint
@@ -207,7 +209,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
             switch miss {
             case .neverSynced: .neverSynced
             case .nagUnknown: .nagUnknown
-            case .notHeld: .notHeld
+            case .historyMissing: .notHeld
             }
     }
 }

@@ -39,10 +39,11 @@ extension ServerClient: LogSource {
 
 /// Checks that the server's audit log only grows, by the checkpoints that come with the feed.
 ///
-/// The first checkpoint is trusted if it is signed by the pinned key or, without one, by a key that the server names.
-/// Every later one MUST be signed by a key of the same log and be proven to extend the largest one seen. So the device
-/// detects a server that truncates or rewrites its log, or that shows different histories to different devices. The
-/// device stores no page with such a checkpoint.
+/// The first checkpoint is trusted if it is signed by the pinned key or a successor. Without a pinned key, a key that
+/// the server names is enough. Every later one MUST be signed by a key of the same log. The newest one MUST be proven
+/// to extend the largest one seen, and a smaller one to be its beginning. So the device detects a server that truncates
+/// or rewrites its log, or that shows different histories to different devices. The device stores no page whose
+/// checkpoint fails these checks.
 struct LogFollower {
     let cache: EventCache
     let source: any LogSource
@@ -63,12 +64,12 @@ struct LogFollower {
             if log.checkpoint.size >= known.checkpoint.size { return try await advance(from: known, to: log) }
         }
         // One of several servers may lag behind or have just started, so the newest checkpoint decides.
-        guard let newestNote = try await source.newestCheckpoint() else { throw LogFault.notShown }
+        guard let newestNote = try await source.newestCheckpoint() else { throw LogFault.checkpointMissing }
         let log = try await verify(newestNote, after: known)
         guard log.checkpoint.size >= known.checkpoint.size else {
             throw LogFault.shrunk(from: known.checkpoint.size, to: log.checkpoint.size)
         }
-        if let pageNote { try await require(try Self.parse(pageNote).1, isBeginningOf: log.checkpoint) }
+        if let pageNote { try await require(try Self.parse(pageNote).checkpoint, isBeginningOf: log.checkpoint) }
         try await advance(from: known, to: log)
     }
 
@@ -79,8 +80,8 @@ struct LogFollower {
 
     /// Returns the record of a log that this device sees for the first time, if a trusted key has signed the
     /// checkpoint.
-    private func verifyFirst(_ text: String) async throws -> KnownLog {
-        let (note, checkpoint) = try Self.parse(text)
+    private func verifyFirst(_ noteText: String) async throws -> KnownLog {
+        let (note, checkpoint) = try Self.parse(noteText)
         var trusted = TrustedKeys(pinned: pinnedKey.map { [$0] } ?? [])
         if trusted.checkpoint(in: note) == nil {
             let serverKeys = try await source.logKeys()
@@ -89,27 +90,27 @@ struct LogFollower {
                 let keys = serverKeys.compactMap { VerifierKey($0.verifier) }
                 trusted = TrustedKeys(pinned: keys.filter { $0.name == checkpoint.origin && note.isSigned(by: $0) })
             } else {
-                trusted.accept(serverKeys.handovers)
+                trusted.acceptHandovers(serverKeys.handovers)
             }
         }
         guard trusted.checkpoint(in: note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
-        return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: pinnedKey != nil)
+        return KnownLog(checkpoint: checkpoint, note: noteText, keys: trusted.keys, isPinned: pinnedKey != nil)
     }
 
     /// Returns the record of a later checkpoint of the known log, if a trusted key has signed it.
-    private func verify(_ text: String, after known: KnownLog) async throws -> KnownLog {
-        let (note, checkpoint) = try Self.parse(text)
+    private func verify(_ noteText: String, after known: KnownLog) async throws -> KnownLog {
+        let (note, checkpoint) = try Self.parse(noteText)
         guard checkpoint.origin == known.checkpoint.origin else {
             throw LogFault.otherLog(known: known.checkpoint.origin, shown: checkpoint.origin)
         }
         var trusted = TrustedKeys(pinned: known.keys)
-        if trusted.checkpoint(in: note) == nil { trusted.accept(try await source.logKeys().handovers) }
+        if trusted.checkpoint(in: note) == nil { trusted.acceptHandovers(try await source.logKeys().handovers) }
         guard trusted.checkpoint(in: note) != nil else { throw LogFault.unsigned(origin: checkpoint.origin) }
-        return KnownLog(checkpoint: checkpoint, note: text, keys: trusted.keys, isPinned: known.isPinned)
+        return KnownLog(checkpoint: checkpoint, note: noteText, keys: trusted.keys, isPinned: known.isPinned)
     }
 
-    private static func parse(_ text: String) throws(LogFault) -> (SignedNote, Checkpoint) {
-        guard let note = SignedNote(text), let checkpoint = Checkpoint(text: note.text) else { throw .unreadable }
+    private static func parse(_ noteText: String) throws(LogFault) -> (note: SignedNote, checkpoint: Checkpoint) {
+        guard let note = SignedNote(noteText), let checkpoint = Checkpoint(text: note.text) else { throw .unreadable }
         return (note, checkpoint)
     }
 
@@ -127,7 +128,7 @@ struct LogFollower {
 /// A fault that a correct audit log never shows.
 public enum LogFault: Error, Hashable, Sendable {
     /// The server shows no checkpoint any more.
-    case notShown
+    case checkpointMissing
     /// The checkpoint cannot be parsed.
     case unreadable
     /// No key that this device trusts has signed the checkpoint.

@@ -83,7 +83,7 @@ public final class Outbox {
     }
 
     /// Returns the oldest items to upload.
-    public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxCount) throws -> [OutboxItem] {
+    public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxItemCount) throws -> [OutboxItem] {
         try database.rows(
             """
             SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL
@@ -151,8 +151,8 @@ public final class Outbox {
     /// Opens and parses the item of a row.
     /// - Throws: `unexpectedShape` for an item that cannot be parsed or that another key has sealed.
     private func parseItem(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
-        let (id, box): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
-        guard let text = try? seal.open(box, .outboxItem, id) else {
+        let (id, sealedItem): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
+        guard let text = try? seal.open(sealedItem, .outboxItem, id) else {
             throw .unexpectedShape("an item of the outbox was sealed with another key")
         }
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let item = try? OutboxItem(json: json) else {

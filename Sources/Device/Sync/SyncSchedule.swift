@@ -18,7 +18,7 @@ public struct SyncSchedule: Hashable, Sendable {
     private var failureCount = 0
 
     /// The maximum delay after the first failure.
-    public static let firstBackOff = Timestamp.Span.seconds(1)
+    public static let maxFirstDelay = Timestamp.Span.seconds(1)
 
     /// The maximum delay while the server reports changes as they happen.
     public static let maxDelayWhileListening = Timestamp.Span.minutes(5)
@@ -48,7 +48,7 @@ public struct SyncSchedule: Hashable, Sendable {
             return interval.scaled(by: 0.8 + 0.4 * random)
         case .failed(let retryAfter):
             let maxMicroseconds = min(
-                maxDelay.microseconds, Self.firstBackOff.microseconds << Int64(min(failureCount, 20)))
+                maxDelay.microseconds, Self.maxFirstDelay.microseconds << Int64(min(failureCount, 20)))
             failureCount += 1
             // Half of the bound is random, so that devices do not all return at once.
             let delay = Timestamp.Span(microseconds: maxMicroseconds).scaled(by: 0.5 + 0.5 * random)

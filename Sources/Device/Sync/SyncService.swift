@@ -6,14 +6,14 @@ import NagzAI
 
 /// The server's operations that sync needs: pages of the feed, uploads, and the operations of the audit log.
 public protocol FeedSource: LogSource {
-    func page(_ query: SyncQuery) async throws -> SyncResponse
+    func fetchPage(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
     /// The time by which this device's clock is ahead of the server's, by the latest answer.
     var clockAhead: Timestamp.Span? { get async }
 }
 
 extension ServerClient: FeedSource {
-    public func page(_ query: SyncQuery) async throws -> SyncResponse { try await call(API.syncEvents, query) }
+    public func fetchPage(_ query: SyncQuery) async throws -> SyncResponse { try await call(API.syncEvents, query) }
     public func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer {
         try await call(API.uploadEvents, upload)
     }
@@ -56,7 +56,7 @@ public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
     private let source: any FeedSource
-    private let log: LogFollower
+    private let logFollower: LogFollower
     private let mode: SyncMode
     private let now: @Sendable () -> Timestamp
 
@@ -71,16 +71,16 @@ public struct SyncService {
         self.cache = cache
         self.outbox = outbox
         self.source = source
-        log = LogFollower(cache: cache, source: source, pinnedKey: logKey)
+        logFollower = LogFollower(cache: cache, source: source, pinnedKey: logKey)
         self.mode = mode
         self.now = now
     }
 
     /// Runs one round, to the end of the feed.
     /// - Parameter progress: called after every stored page and upload.
-    /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` if
-    ///   the audit log was tampered with: then nothing is uploaded, and the page with the faulty checkpoint is not
-    ///   stored.
+    /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two uploads or pages;
+    ///   `LogFault` if the audit log was tampered with. The log is checked before the first upload and before each page
+    ///   is stored, so after this fault the round uploads and stores nothing more.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
         let allowedMediationBefore = try cache.cachedFamily(family)?.allowsMediation
@@ -101,7 +101,7 @@ public struct SyncService {
         if case .unreachable(let isConnectionFault) = failure {
             try cache.record(NetworkWatch.Fault(at: now(), isConnectionFault: isConnectionFault))
         } else {
-            try cache.recordAnswer()
+            try cache.recordServerAnswer()
         }
     }
 
@@ -110,7 +110,7 @@ public struct SyncService {
     ) async throws {
         guard let outbox, try !outbox.waitingItems(of: family, limit: 1).isEmpty else { return }
         // Nothing is uploaded to a server that may have lost earlier uploads.
-        try await log.follow(try await source.newestCheckpoint())
+        try await logFollower.follow(try await source.newestCheckpoint())
         while true {
             try Task.checkCancellation()
             let items = try outbox.waitingItems(of: family)
@@ -134,8 +134,8 @@ public struct SyncService {
         for _ in 0..<Self.maxPageCount {
             try Task.checkCancellation()
             let position = try position(family)
-            let page = try await source.page(position.query(family))
-            try await log.follow(page.checkpoint)
+            let page = try await source.fetchPage(position.query(family))
+            try await logFollower.follow(page.checkpoint)
             guard
                 try cache.apply(
                     page, of: family, requestedFrom: position, at: now(), clockAhead: await source.clockAhead)

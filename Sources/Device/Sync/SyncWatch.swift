@@ -4,18 +4,18 @@ import Synchronization
 extension SyncService {
     /// Syncs repeatedly until the task is cancelled, or until a round fails with an error that is not transient.
     ///
-    /// With a source of changes, each change starts a round at once. While the source listens, the interval is
-    /// `delayWhileListening`, so that a family without changes is also synced regularly. If the connection ends, it is
-    /// opened again after increasing delays.
+    /// With a source of changes, a change starts the next round at once, except during the delay after a failed round.
+    /// While the source listens, the interval is `delayWhileListening`, so that a family without changes is also synced
+    /// regularly. If the connection ends, it is opened again after increasing delays.
     /// - Parameters:
     ///   - changes: the source of changes; nil to poll only.
     ///   - random: returns a new random number in 0..<1 for each delay.
-    ///   - retryDelay: returns the seconds that the server asks to wait, or 0 if it names none; nil for an error that
-    ///     ends the watch.
-    ///   - report: called after every round.
+    ///   - retryDelaySeconds: returns the seconds that the server asks to wait, or 0 if it names none; nil for an error
+    ///     that ends the watch.
+    ///   - report: called after every round, except one whose error ends the watch.
     public func watch(
         _ family: FamilyID, changes: (any ChangeSource)? = nil, schedule: SyncSchedule, clock: any DeviceClock,
-        random: @escaping @Sendable () -> Double, retryDelay: (any Error) -> Int?,
+        random: @escaping @Sendable () -> Double, retryDelaySeconds: (any Error) -> Int?,
         progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) async -> Void
     ) async throws {
         let signal = ChangeSignal()
@@ -29,7 +29,7 @@ extension SyncService {
                 await report(.success(try await run(family, progress: progress)))
             } catch {
                 try Task.checkCancellation()
-                guard let seconds = retryDelay(error) else { throw error }
+                guard let seconds = retryDelaySeconds(error) else { throw error }
                 await report(.failure(error))
                 try await clock.sleep(for: schedule.nextDelay(after: .failed(retryAfter: seconds), random: random()))
                 continue

@@ -71,7 +71,7 @@ public final class HTTPTransport: Transport {
                             continuation.resume(returning: .failure(TransportError(error)))
                         }
                     }
-                    pending.start(task)
+                    pending.setTask(task)
                 }
             }
         } onCancel: {
@@ -107,11 +107,12 @@ public final class HTTPTransport: Transport {
     }
 }
 
-/// A task that may be cancelled before it has started.
+/// A task that may be cancelled before the event loop has started it.
 private final class PendingTask: Sendable {
     private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
 
-    func start(_ task: Task<Void, Never>) {
+    /// Sets the started task, and cancels it if it was cancelled before.
+    func setTask(_ task: Task<Void, Never>) {
         let isCancelled = state.withLock { state in
             state.task = task
             return state.isCancelled

@@ -48,7 +48,7 @@ public struct ServerAIService: AnsweringServer {
             guard let fault = refusal.execution, Self.confirmationCodes.contains(fault.code),
                 let confirmation = fault.confirmation
             else { throw ClientError.refused(refusal) }
-            switch dialog.decision(on: refusal.message) {
+            switch dialog.askForConfirmation(of: refusal.message) {
             case .given: break
             case .nobodyToAsk: throw ClientError.refused(refusal)
             case .declined:

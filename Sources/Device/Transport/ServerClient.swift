@@ -155,7 +155,7 @@ public enum ClientError: Error, Hashable, Sendable {
     case transport(TransportError)
     /// The server refused.
     case refused(APIError)
-    /// A successful answer could not be parsed.
+    /// A successful answer could not be parsed, or a proxy answered with status 502.
     case unreadable(String)
     /// The session has ended, and the person has to sign in again.
     case signedOut
@@ -177,12 +177,12 @@ public enum ClientError: Error, Hashable, Sendable {
     /// The failure of the server that the error shows; nil if it shows none.
     public var serverFailure: ServerFailure? {
         if case .refused(let refusal) = self, refusal.reason == ErrorReason.consentMissing { return .consentMissing }
-        guard isOffline else { return nil }
+        guard hasNoUsableAnswer else { return nil }
         return .unreachable(isConnectionFault: self == .transport(.unreachable))
     }
 
     /// Whether the server gave no usable answer.
-    public var isOffline: Bool {
+    public var hasNoUsableAnswer: Bool {
         switch self {
         case .transport(let error): error != .cancelled
         case .refused(let error): error.status >= 500

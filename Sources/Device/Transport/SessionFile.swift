@@ -72,14 +72,14 @@ extension DeviceSession {
     fileprivate init?(_ json: JSONValue) {
         func text(_ name: String) -> String? { json[name]?.stringValue }
         guard let server = text("server").flatMap({ ServerAddress($0) }),
-            let user = text("user_id").flatMap({ UserID($0) }), let access = text("access_token"),
-            let refresh = text("refresh_token")
+            let user = text("user_id").flatMap({ UserID($0) }), let accessToken = text("access_token"),
+            let refreshToken = text("refresh_token")
         else { return nil }
         self.init(
             server: server, userID: user, displayName: text("display_name"),
             familyID: text("family_id").flatMap { FamilyID($0) },
             role: text("role").flatMap { FamilyRole(rawValue: $0) },
-            accessToken: Secret(access), refreshToken: Secret(refresh),
+            accessToken: Secret(accessToken), refreshToken: Secret(refreshToken),
             logKey: text("log_key").flatMap { VerifierKey($0) })
     }
 

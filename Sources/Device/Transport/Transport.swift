@@ -23,6 +23,7 @@ public struct TransportRequest: Sendable {
     public var method: Operation.Method
     /// Path and query.
     public var target: String
+    /// The access token; nil for a request that needs no session.
     public var token: Secret?
     public var body: [UInt8]
 
@@ -53,13 +54,13 @@ public struct TransportResponse: Sendable {
 
 /// A reason why there is no response.
 public enum TransportError: Error, Hashable, Sendable {
-    /// Nothing answers at the address.
+    /// The host's name cannot be resolved, or nothing answers at the address.
     case unreachable
     /// TLS failed, or the certificate is not valid for the server's name.
     case untrusted
     /// The response did not arrive in time.
     case timedOut
-    /// The response is not HTTP, or ended early.
+    /// The response is not HTTP or ended early, the request is not valid HTTP, or it failed for another reason.
     case garbled
     /// The response is larger than this client accepts.
     case tooLarge

@@ -20,7 +20,7 @@ public struct ConstantResponse: Sendable {
 
     /// Returns the response, or a 304 if the request's If-None-Match contains its tag.
     public func response(to request: borrowing Request) -> Response {
-        let accepted = request.headers.acceptsGzip ? compressed ?? plain : plain
-        return accepted.tagged(tag, for: request)
+        let response = request.headers.acceptsGzip ? compressed ?? plain : plain
+        return response.tagged(tag, for: request)
     }
 }

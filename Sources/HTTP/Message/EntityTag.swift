@@ -1,21 +1,23 @@
 /// An entity tag for conditional requests (RFC 9110 §8.8.3).
 ///
-/// Tags are weak: the plain and the compressed form of a response share one tag. Make a tag from a version number if
-/// there is one, else from the content. Only content that is never compressed may have a strong one.
+/// Make a tag from a version number if there is one, else from the content. Tags are weak if the content may be
+/// compressed, because both forms of a response share one tag. Only content that is never compressed may have a strong
+/// one.
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
-    public let opaque: String
+    /// The tag without quotes and without `W/`.
+    public let opaqueTag: String
     public let isStrong: Bool
 
     /// Creates a weak tag.
-    /// - Parameter opaque: visible ASCII without quotes and commas.
-    public init(_ opaque: String) { self.init(opaque, isStrong: false) }
+    /// - Parameter opaqueTag: visible ASCII without quotes and commas.
+    public init(_ opaqueTag: String) { self.init(opaqueTag, isStrong: false) }
 
     /// Creates a strong tag, which MUST be equal only if the content is equal, byte for byte.
-    /// - Parameter opaque: visible ASCII without quotes and commas.
-    public init(strong opaque: String) { self.init(opaque, isStrong: true) }
+    /// - Parameter opaqueTag: visible ASCII without quotes and commas.
+    public init(strong opaqueTag: String) { self.init(opaqueTag, isStrong: true) }
 
-    private init(_ opaque: String, isStrong: Bool) {
-        self.opaque = opaque
+    private init(_ opaqueTag: String, isStrong: Bool) {
+        self.opaqueTag = opaqueTag
         self.isStrong = isStrong
     }
 
@@ -27,18 +29,18 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         self.init(String(hash, radix: 16) + "-" + String(content.count, radix: 16))
     }
 
-    public var description: String { isStrong ? "\"\(opaque)\"" : "W/\"\(opaque)\"" }
+    public var description: String { isStrong ? "\"\(opaqueTag)\"" : "W/\"\(opaqueTag)\"" }
 
     /// Returns whether If-None-Match contains this tag, by weak comparison (RFC 9110 §13.1.2).
     public func matches(_ headers: Headers) -> Bool {
-        let wanted = Array("\"\(opaque)\"".utf8)
-        var found = false
+        let wanted = Array("\"\(opaqueTag)\"".utf8)
+        var isListed = false
         headers.forEachListElement(of: "if-none-match") { tag in
             let isWeak = tag.count > 2 && tag[0] == UInt8(ascii: "W") && tag[1] == UInt8(ascii: "/")
             let quoted = tag.extracting((isWeak ? 2 : 0)..<tag.count)
-            if quoted.equals(wanted.span) || (tag.count == 1 && tag[0] == UInt8(ascii: "*")) { found = true }
+            if quoted.equals(wanted.span) || (tag.count == 1 && tag[0] == UInt8(ascii: "*")) { isListed = true }
         }
-        return found
+        return isListed
     }
 }
 

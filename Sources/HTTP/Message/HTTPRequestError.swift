@@ -1,6 +1,7 @@
 /// A reason why HTTP itself refuses a request: a status and a sentence that may be sent to the client.
 ///
 /// The connection closes after the response, because after a framing error the start of the next request is unknown.
+/// The exception is `fieldRepeated`, which only handlers get: they respond themselves.
 public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
     case requestLineSyntax, requestLineTooLong, targetSyntax, unknownMethod, versionNotSupported
     case fieldSyntax, foldedField, headTooLarge, tooManyFields

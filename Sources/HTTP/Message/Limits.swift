@@ -56,7 +56,8 @@ public struct Limits: Sendable, Hashable {
 
     public init() {}
 
-    /// Lowers the number of connections to the available descriptors, so that connections over the limit get a 503.
+    /// Lowers the limits on connections and refusals to the available descriptors, so that connections over the limit
+    /// get a 503.
     /// - Parameters:
     ///   - descriptors: the maximum number of descriptors that the process may open.
     ///   - reserve: the number of descriptors that are for other purposes.

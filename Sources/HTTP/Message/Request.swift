@@ -2,6 +2,7 @@
 public struct Request: Sendable {
     public let head: RequestHead
     public let body: [UInt8]
+    /// The client: the peer of the connection, or the client that trusted proxies name.
     public let remote: RemoteAddress
     public let id: RequestID
     public let trace: TraceContext
@@ -29,7 +30,7 @@ public struct Request: Sendable {
     public func parameter(_ name: String) -> String? {
         guard let route else { return nil }
         for parameter in route.parameters where parameter.name == name {
-            return head.pathSegment(parameter.segment)
+            return head.pathSegment(parameter.segmentIndex)
         }
         return nil
     }

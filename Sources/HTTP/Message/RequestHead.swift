@@ -30,12 +30,12 @@ public struct RequestHead: Sendable {
         static let keepAlive = Flags(rawValue: 1 << 2)
         static let expectsContinue = Flags(rawValue: 1 << 3)
         static let host = Flags(rawValue: 1 << 4)
-        static let coding = Flags(rawValue: 1 << 5)
-        static let length = Flags(rawValue: 1 << 6)
+        static let transferEncoding = Flags(rawValue: 1 << 5)
+        static let contentLength = Flags(rawValue: 1 << 6)
         static let asteriskTarget = Flags(rawValue: 1 << 7)
     }
 
-    /// The head without line ends, followed by the decoded text of percent-encoded path segments.
+    /// The head without line ends. After the request line it has the decoded text of percent-encoded path segments.
     var bytes: [UInt8] = []
     /// The ranges of the path segments, then of each field's name and value.
     var ranges: [ByteRange] = []

@@ -1,13 +1,14 @@
 /// A response: status, header fields and content. The connection adds Date, the request ID, Content-Length and
 /// Connection.
 ///
-/// `Cache-Control: no-store` is added unless the response has a Cache-Control field.
+/// `Cache-Control: no-store` is added unless the response has a Cache-Control field, or is a 101.
 public struct Response: Sendable {
     /// The content.
     public enum Body: Sendable {
         case empty
         case bytes([UInt8])
-        /// Content that the closure writes in pieces; it is sent in the chunked coding. The closure may suspend.
+        /// Content that the closure writes in pieces. It is sent in the chunked coding, or to an HTTP/1.0 client until
+        /// the connection closes. The closure may suspend.
         case stream(@Sendable (BodyWriter) async throws -> Void)
         /// A 101: after the head is sent, the closure owns the socket.
         case upgrade(@Sendable (consuming UpgradedSocket) -> Void)

@@ -2,7 +2,8 @@
 public struct TraceContext: Sendable, Hashable {
     public let traceHigh: UInt64
     public let traceLow: UInt64
-    /// This server's span: the parent of calls that the request makes.
+    /// The ID of this server's span, which is the parent of calls that the request makes. In a parsed `traceparent` it
+    /// is the ID of the caller's span.
     public let span: UInt64
     public let parentSpan: UInt64?
     public let flags: UInt8

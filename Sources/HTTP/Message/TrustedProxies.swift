@@ -6,15 +6,17 @@ import Glibc
 public struct TrustedProxies: Sendable {
     /// A CIDR block.
     private struct Block {
-        let first: RemoteAddress
+        /// The address before the slash; any address of the block.
+        let baseAddress: RemoteAddress
         /// The number of leading bits that all addresses of the block share, of 128.
-        let bits: Int
+        let prefixLength: Int
 
         func contains(_ address: RemoteAddress) -> Bool {
             func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
                 bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
             }
-            return !differ(first.high, address.high, in: bits) && !differ(first.low, address.low, in: bits - 64)
+            return !differ(baseAddress.high, address.high, in: prefixLength)
+                && !differ(baseAddress.low, address.low, in: prefixLength - 64)
         }
     }
 
@@ -34,14 +36,14 @@ public struct TrustedProxies: Sendable {
         var blocks: [Block] = []
         for text in texts {
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let host = parts.first, let first = RemoteAddress(host: String(host)) else {
+            guard let host = parts.first, let address = RemoteAddress(host: String(host)) else {
                 throw MalformedAddress(text: text)
             }
-            let width = first.isIPv4 ? 32 : 128
-            guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else {
-                throw MalformedAddress(text: text)
-            }
-            blocks.append(Block(first: first, bits: 128 - width + bits))
+            let addressBits = address.isIPv4 ? 32 : 128
+            guard let prefixBits = parts.count == 2 ? Int(parts[1]) : addressBits,
+                (0...addressBits).contains(prefixBits)
+            else { throw MalformedAddress(text: text) }
+            blocks.append(Block(baseAddress: address, prefixLength: 128 - addressBits + prefixBits))
         }
         self.blocks = blocks
     }

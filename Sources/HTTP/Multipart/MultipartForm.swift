@@ -41,7 +41,7 @@ public struct MultipartForm: Sendable, Hashable {
             let head = try PartHead(body, &position, limit: limits.head)
             guard let end = body.firstDelimiter(delimiter.span, afterHeadEndingAt: position) else { throw .noEnd }
             let content = position..<max(position, end)
-            guard head.length == nil || head.length == content.count else { throw .wrongLength }
+            guard head.declaredLength == nil || head.declaredLength == content.count else { throw .wrongLength }
             parts.append(Part(name: head.name, filename: head.filename, content: content))
             position = end + delimiter.count
         }
@@ -52,7 +52,8 @@ public struct MultipartForm: Sendable, Hashable {
 private struct PartHead {
     var name = ""
     var filename: String?
-    var length: Int?
+    /// The value of Content-Length; nil if the part lacks the field.
+    var declaredLength: Int?
 
     /// Reads the fields from the end of a delimiter's line to the empty line.
     init(_ body: Span<UInt8>, _ position: inout Int, limit: Int) throws(MultipartError) {
@@ -92,8 +93,8 @@ private struct PartHead {
         } else if field.equalsIgnoringCase("content-length") {
             // Content-Length is not a field of a part (RFC 7578 §4.8): the boundary ends the part. If one is sent
             // nevertheless, it must match.
-            guard length == nil, let declaredLength = value.decimal else { throw .headSyntax }
-            length = declaredLength
+            guard declaredLength == nil, let length = value.decimal else { throw .headSyntax }
+            declaredLength = length
         }
     }
 

@@ -64,9 +64,9 @@ extension Span where Element == UInt8 {
         unsafe withUnsafeBytes { bytes in
             while end - index >= 8 {
                 let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-                let ofDelete = word ^ 0x7F7F_7F7F_7F7F_7F7F
+                let deleteDifference = word ^ 0x7F7F_7F7F_7F7F_7F7F
                 let isLow = (word &- 0x2020_2020_2020_2020) & ~word
-                let isDelete = (ofDelete &- 0x0101_0101_0101_0101) & ~ofDelete
+                let isDelete = (deleteDifference &- 0x0101_0101_0101_0101) & ~deleteDifference
                 guard (isLow | isDelete) & 0x8080_8080_8080_8080 == 0 else { break }
                 index += 8
             }

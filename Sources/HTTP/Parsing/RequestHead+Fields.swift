@@ -47,23 +47,23 @@ extension RequestHead {
             }
             return (connectionFlags, declaredLength)
         case 14 where name.equals("content-length"):
-            guard !flags.contains(.length) else { throw .lengthRepeated }
-            return (.length, try value.parseContentLength())
+            guard !flags.contains(.contentLength) else { throw .lengthRepeated }
+            return (.contentLength, try value.parseContentLength())
         case 17 where name.equals("transfer-encoding"):
-            guard !flags.contains(.coding) else { throw .codingRepeated }
+            guard !flags.contains(.transferEncoding) else { throw .codingRepeated }
             try value.checkCodings()
-            return (.coding, declaredLength)
+            return (.transferEncoding, declaredLength)
         default: return ([], declaredLength)
         }
     }
 
-    /// Checks that need all fields (RFC 9112 §3.2, §6.1, §6.3).
+    /// Makes the checks that need all fields, and sets the framing (RFC 9112 §3.2, §6.1, §6.3).
     mutating func finish() throws(HTTPRequestError) {
-        if flags.contains(.coding) {
+        if flags.contains(.transferEncoding) {
             guard flags.contains(.http11) else { throw .codingInOldVersion }
-            guard !flags.contains(.length) else { throw .lengthWithCoding }
+            guard !flags.contains(.contentLength) else { throw .lengthWithCoding }
             framing = .chunked
-        } else if flags.contains(.length), declaredLength > 0 {
+        } else if flags.contains(.contentLength), declaredLength > 0 {
             framing = .length(declaredLength)
         }
         guard flags.contains(.host) || !flags.contains(.http11) else { throw .hostMissing }
@@ -89,7 +89,7 @@ extension Span where Element == UInt8 {
         return length
     }
 
-    /// Accepts exactly `chunked`, once (RFC 9112 §6.1, §7).
+    /// Throws an error unless the value is exactly `chunked` (RFC 9112 §6.1, §7).
     func checkCodings() throws(HTTPRequestError) {
         if equalsIgnoringCase("chunked") { return }
         var chunkedCount = 0

@@ -21,7 +21,7 @@ public struct RequestParser: Sendable {
         case requestLine
         case fields
         case bodyBegins(RequestHead.Framing)
-        case counted(left: Int)
+        case fixedLength(left: Int)
         case chunked
         case ended
         case failed(HTTPRequestError)
@@ -64,12 +64,12 @@ public struct RequestParser: Sendable {
                 if case .bodyBegins = state { return .head(takeHead()) }
             case .bodyBegins(let framing):
                 try beginBody(framing)
-            case .counted(let left):
+            case .fixedLength(let left):
                 if left == 0 { state = .ended; continue }
                 guard position < input.count else { return .needsMoreData }
                 let end = position + min(left, input.count - position)
                 defer { position = end }
-                state = .counted(left: left - (end - position))
+                state = .fixedLength(left: left - (end - position))
                 return .body(position..<end)
             case .chunked:
                 let piece: ChunkedContent.Piece
@@ -126,9 +126,9 @@ public struct RequestParser: Sendable {
     }
 
     private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
-        let taken = head.bytes.count - lineStart
-        // Two bytes are for the line end: the limit counts the bytes sent, not the bytes kept.
-        let limit = max(0, limits.head - headSize - 2 - taken)
+        let lineLength = head.bytes.count - lineStart
+        // The limit includes the two bytes of the line end, which are not stored.
+        let limit = max(0, limits.head - headSize - 2 - lineLength)
         switch lineReader.read(input, &position, into: &head.bytes, limit: limit) {
         case .more: return false
         case .tooLong: throw fail(.headTooLarge)
@@ -165,7 +165,7 @@ public struct RequestParser: Sendable {
         case .none: state = .ended
         case .length(let length):
             guard length <= bodyLimit else { throw fail(.bodyTooLarge) }
-            state = .counted(left: length)
+            state = .fixedLength(left: length)
         case .chunked:
             chunks = ChunkedContent(limits: limits, contentLimit: bodyLimit)
             state = .chunked

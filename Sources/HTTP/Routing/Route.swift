@@ -13,7 +13,7 @@ public final class Route: Sendable {
     /// A `{name}` of the template and the index of its path segment.
     public struct Parameter: Sendable, Hashable {
         public let name: String
-        public let segment: Int
+        public let segmentIndex: Int
     }
 
     public let method: Method
@@ -41,7 +41,8 @@ public final class Route: Sendable {
         var parameters: [Parameter] = []
         for part in template.split(separator: "/") {
             if part.hasPrefix("{"), part.hasSuffix("}") {
-                parameters.append(Parameter(name: String(part.dropFirst().dropLast()), segment: segments.count))
+                let name = String(part.dropFirst().dropLast())
+                parameters.append(Parameter(name: name, segmentIndex: segments.count))
                 segments.append(.parameter)
             } else {
                 segments.append(.literal(String(part)))

@@ -46,26 +46,27 @@ public final class Application: Sendable {
     }
 
     /// Returns the response if no route matches: CORS preflight, OPTIONS, 405 or 404.
-    func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
+    func responseWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
         if let preflight = cors?.preflightResponse(to: request) { return preflight }
-        guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
+        guard let allowed else { return refusalResponse(.notFound, "There is nothing at this path.", request.id) }
         var response =
             request.method == .options
-            ? Response.noContent : refuse(.methodNotAllowed, "This path does not take this method.", request.id)
+            ? Response.noContent
+            : refusalResponse(.methodNotAllowed, "This path does not take this method.", request.id)
         response.fields.append(HeaderField("allow", allowed.description))
         return response
     }
 
-    func refuse(_ status: Status, _ reason: String, _ request: RequestID) -> Response {
-        var response = refusal(status, reason, request)
+    private func refusalResponse(_ status: Status, _ reason: String, _ id: RequestID) -> Response {
+        var response = refusal(status, reason, id)
         response.status = status
         return response
     }
 
     /// Returns the response to a request that HTTP itself refuses, with CORS fields.
     /// - Parameter origin: the request's `Origin`; nil if it has none.
-    func refuse(_ fault: HTTPRequestError, origin: String?, _ request: RequestID) -> Response {
-        var response = refuse(fault.status, fault.reason, request)
+    func refusalResponse(for fault: HTTPRequestError, origin: String?, _ id: RequestID) -> Response {
+        var response = refusalResponse(fault.status, fault.reason, id)
         if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
         cors?.apply(to: &response, origin: origin)
         return response
@@ -73,7 +74,7 @@ public final class Application: Sendable {
 
     /// Returns the 503 that is sent instead of a response that does not fit the memory limit.
     func outOfMemoryResponse(_ request: borrowing Request) -> Response {
-        var response = refuse(
+        var response = refusalResponse(
             .serviceUnavailable, "The server has no memory for this answer now. Try again.", request.id)
         response.fields.append(HeaderField("retry-after", "1"))
         cors?.apply(to: &response, for: request)

@@ -1,7 +1,7 @@
 import Reactor
 
-/// Counts open connections over all loops, in total and per client address. Its lock is taken only when a connection
-/// opens or closes.
+/// Counts open connections over all loops, in total and per client address. Its lock is taken when a connection opens
+/// or closes, but not for requests.
 final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0

@@ -21,7 +21,7 @@ struct ConnectionMemory: ~Copyable {
         // Behind a proxy the client is known only after the request's head.
         if largeReservation?.network != client { largeReservation = nil }
         if largeReservation == nil {
-            largeReservation = worker.largeRequests.reserve(wanted, for: client)
+            largeReservation = worker.largeRequestMemory.reserve(wanted, for: client)
             return largeReservation == nil ? min(loopAllowance, worker.limits.smallMessage) : loopAllowance
         }
         let reserved = largeReservation?.bytes ?? 0

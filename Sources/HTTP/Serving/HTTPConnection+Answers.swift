@@ -1,7 +1,8 @@
 import Reactor
 
 extension HTTPConnection {
-    /// Chooses the route and the content limit of a request from its head.
+    /// Chooses the route and the content limit of a request from its head. It sends a 100 if the client waits for one,
+    /// and the response at once if no route will read the content.
     ///
     /// - Parameter hasMore: whether input has arrived after the head.
     func chooseRoute(for head: consuming RequestHead, hasMore: Bool) {
@@ -12,7 +13,7 @@ extension HTTPConnection {
             // arriving content is discarded while the connection closes.
             let request = makeRequest(head, [], route: nil)
             return send(
-                worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
+                worker.application.responseWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
         }
         pendingRequest = (head, decision)
         var limit = worker.limits.body
@@ -28,7 +29,7 @@ extension HTTPConnection {
         switch decision {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
-            send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request)
+            send(worker.application.responseWithoutRoute(request, allowed: allowed), for: request)
         case .route(let route):
             let request = makeRequest(head, body, route: route)
             switch route.handler {
@@ -54,14 +55,14 @@ extension HTTPConnection {
             if let head = pendingRequest?.head { head.headers["origin"] } else {
                 state.refusedOrigin ?? worker.application.cors?.soleOrigin
             }
-        let response = worker.application.refuse(fault, origin: origin, id)
+        let response = worker.application.refusalResponse(for: fault, origin: origin, id)
         let isHead = pendingRequest?.head.method == .head
         let count = response.byteCount
-        let before = writeBuffer.count
+        let countBefore = writeBuffer.count
         append(head: response, id: id, framing: .length(count), persistence: .close)
         if case .bytes(let bytes) = response.body, !isHead { writeBuffer.append(body: bytes) }
-        finishAnswer(queued: writeBuffer.count - before, persists: false)
-        observe(.refused(fault), status: response.status, bytesOut: writeBuffer.count - before, id: id)
+        finishAnswer(queued: writeBuffer.count - countBefore, persists: false)
+        observe(.refused(fault), status: response.status, bytesOut: writeBuffer.count - countBefore, id: id)
     }
 
     private func makeRequest(
@@ -86,25 +87,25 @@ extension HTTPConnection {
         let persists = mayPersist && state.persists(after: request.head)
         let framing = framing(of: response, for: request)
         let hasContent = request.method != .head && framing != .none
-        let before = writeBuffer.count
+        let countBefore = writeBuffer.count
         append(
             head: response, id: request.id, framing: framing,
             persistence: persistence(of: response, for: request, persists && framing != .untilClose))
         switch response.body {
         case .bytes(let bytes) where hasContent: writeBuffer.append(body: bytes)
         case .stream(let produce) where hasContent:
-            let count = writeBuffer.count - before
+            let count = writeBuffer.count - countBefore
             state.bytesQueued(count, now: worker.poller.now)
             currentRequest = RequestInProgress(request, response.status, bytesOut: count)
             return stream(produce, copy request, persists, isChunked: framing == .chunked)
         case .upgrade(let takeOver):
-            state.bytesQueued(writeBuffer.count - before, now: worker.poller.now)
-            observe(request, response.status, bytesOut: writeBuffer.count - before)
+            state.bytesQueued(writeBuffer.count - countBefore, now: worker.poller.now)
+            observe(request, response.status, bytesOut: writeBuffer.count - countBefore)
             upgrade = takeOver
             return
         default: break
         }
-        let count = writeBuffer.count - before
+        let count = writeBuffer.count - countBefore
         finishAnswer(queued: count, persists: persists && framing != .untilClose)
         observe(request, response.status, bytesOut: count)
     }

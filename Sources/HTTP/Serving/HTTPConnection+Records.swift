@@ -36,7 +36,7 @@ extension HTTPConnection {
         observe(request, fault: nil)
     }
 
-    /// Records a request that HTTP itself refused.
+    /// Records a request that HTTP itself refused, or whose connection ended before its handler was called.
     func observe(_ fault: RequestFault, status: Status, bytesOut: Int, id: RequestID) {
         guard state.takeRecord(), let observer = worker.observer else { return }
         observer.requestFinished(

@@ -82,9 +82,9 @@ final class HTTPConnection: ReadinessHandler {
     private var hasReadAhead: Bool { !readAhead.isEmpty || hasDroppedInput }
 
     private func receive() {
-        let count = worker.buffer.receive(from: descriptor)
+        let count = worker.receiveBuffer.receive(from: descriptor)
         if count > 0 {
-            worker.buffer.withBytes(count) { process($0) }
+            worker.receiveBuffer.withBytes(count) { process($0) }
         } else if count == 0 {
             handle(state.inputEnded(now: worker.poller.now))
         } else if !Socket.isTransient(count) {
@@ -139,7 +139,7 @@ final class HTTPConnection: ReadinessHandler {
             state.bytesWritten(result, now: worker.poller.now)
         }
         if left == 0 { worker.return(&writeBuffer) }
-        if left <= worker.limits.writeBuffer { wakeWriter() }
+        if left <= worker.limits.writeBuffer { wakeWriters() }
     }
 
     var isWriteBufferFull: Bool { writeBuffer.count > worker.limits.writeBuffer }
@@ -147,13 +147,13 @@ final class HTTPConnection: ReadinessHandler {
     /// Queues a piece of streamed content; false if the connection is closed.
     func write(piece: [UInt8], isChunked: Bool) -> Bool {
         guard !isClosed else { return false }
-        let before = writeBuffer.count
+        let countBefore = writeBuffer.count
         writeBuffer.append { output in
             if isChunked { output.append(String(piece.count, radix: 16) + "\r\n") }
             output.append(contentsOf: piece)
             if isChunked { output.append("\r\n") }
         }
-        let count = writeBuffer.count - before
+        let count = writeBuffer.count - countBefore
         currentRequest?.bytesOut += count
         state.bytesQueued(count, now: worker.poller.now)
         flush()
@@ -165,7 +165,7 @@ final class HTTPConnection: ReadinessHandler {
         await withCheckedContinuation { writeWaiters.append($0) }
     }
 
-    private func wakeWriter() {
+    private func wakeWriters() {
         guard !writeWaiters.isEmpty else { return }
         let waiters = writeWaiters
         writeWaiters = []
@@ -174,8 +174,8 @@ final class HTTPConnection: ReadinessHandler {
 
     // MARK: Bookkeeping
 
-    /// Sends queued bytes, continues with input read ahead, and updates socket interest and timer. MUST be called after
-    /// every change of the connection's state.
+    /// Sends queued bytes, handles input read ahead, and updates memory, socket interest and timer. If the connection
+    /// has ended or is upgraded, closes the socket or hands it over. MUST be called after every change of the state.
     func updateInterest() {
         flush()
         // Each round ends with a send, which may allow the next request: continue until no request can be handled.
@@ -259,7 +259,7 @@ final class HTTPConnection: ReadinessHandler {
         upgrade = nil
         let socket = UpgradedSocket(
             descriptor: descriptor, readAhead: readAhead, remote: remote, poller: worker.poller,
-            slot: worker.slot(of: self))
+            slot: worker.makeSlot(of: self))
         state.close()
         isHandedOver = true
         detach()
@@ -283,7 +283,7 @@ final class HTTPConnection: ReadinessHandler {
         memory.holdRequest(0)
         _ = memory.holdAnswers(0, for: nil)
         writeBuffer = WriteBuffer()
-        wakeWriter()
+        wakeWriters()
         worker.poller.unwatch(descriptor)
         worker.remove(self, descriptor)
     }

@@ -14,7 +14,7 @@ public struct HTTPConnectionState: Sendable {
         case request(body: [UInt8])
         /// Respond with this error; no more input is taken.
         case fault(HTTPRequestError)
-        /// Close the connection: no response is pending and no input will be taken.
+        /// Close the connection: no input will be taken, and no response is pending or the client reads it too slowly.
         case close
     }
 
@@ -34,7 +34,8 @@ public struct HTTPConnectionState: Sendable {
     private var parser: RequestParser
     private var phase: Phase
     private var body: [UInt8] = []
-    private var unwritten = 0
+    /// The number of bytes of responses that wait to be written.
+    public private(set) var unwrittenBytes = 0
     private var writeDeadline: ProgressDeadline
     private var drainingSince: MonotonicTime?
     private var hasInputEnded = false
@@ -62,7 +63,7 @@ public struct HTTPConnectionState: Sendable {
     /// (back-pressure).
     public var wantsInput: Bool {
         switch phase {
-        case .idle, .head, .body: unwritten == 0 && !hasInputEnded
+        case .idle, .head, .body: unwrittenBytes == 0 && !hasInputEnded
         case .lingering: true
         case .answering, .finishing, .closed: false
         }
@@ -72,7 +73,7 @@ public struct HTTPConnectionState: Sendable {
     /// Whether a request may be taken from input that has already been read.
     public var mayTakeRequest: Bool {
         switch phase {
-        case .idle, .head, .body: unwritten == 0
+        case .idle, .head, .body: unwrittenBytes == 0
         default: false
         }
     }
@@ -98,12 +99,12 @@ public struct HTTPConnectionState: Sendable {
     public mutating func take(
         _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, memoryLimit: Int = .max
     ) -> Event {
-        let before = position
+        let startPosition = position
         defer {
-            requestBytes += position - before
+            requestBytes += position - startPosition
             if case .body(var deadline) = phase {
                 deadline.advance(
-                    bytes: position - before, rate: limits.bodyRate, window: limits.bodyWindow, now: now)
+                    bytes: position - startPosition, rate: limits.bodyRate, window: limits.bodyWindow, now: now)
                 phase = .body(deadline)
             }
         }
@@ -126,12 +127,12 @@ public struct HTTPConnectionState: Sendable {
                 switch try parser.advance(input, at: &position) {
                 case .needsMoreData:
                     if hasInputEnded { return endInput(now) }
-                    return heldBytes + position - before > memoryLimit ? refuse(.memoryTaken) : .needsInput
+                    return heldBytes + position - startPosition > memoryLimit ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
                     phase = .body(ProgressDeadline(now: now, window: limits.bodyWindow))
                     return .head(head)
                 case .body(let range):
-                    guard heldBytes + position - before <= memoryLimit else { return refuse(.memoryTaken) }
+                    guard heldBytes + position - startPosition <= memoryLimit else { return refuse(.memoryTaken) }
                     if body.isEmpty { body.reserveCapacity(range.count) }
                     body.append(input.extracting(range))
                 case .end:
@@ -166,8 +167,8 @@ public struct HTTPConnectionState: Sendable {
     private mutating func endInput(_ now: MonotonicTime) -> Event {
         switch phase {
         case .idle:
-            phase = unwritten == 0 ? .closed : .finishing
-            return unwritten == 0 ? .close : .needsInput
+            phase = unwrittenBytes == 0 ? .closed : .finishing
+            return unwrittenBytes == 0 ? .close : .needsInput
         case .head, .body: return refuse(.truncated)
         case .lingering:
             phase = .closed
@@ -209,8 +210,8 @@ public struct HTTPConnectionState: Sendable {
 
     /// Adds bytes of a response that wait to be written.
     public mutating func bytesQueued(_ count: Int, now: MonotonicTime) {
-        if unwritten == 0 { writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow) }
-        unwritten += count
+        if unwrittenBytes == 0 { writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow) }
+        unwrittenBytes += count
     }
 
     /// Ends the current request: its response is completely queued.
@@ -222,14 +223,12 @@ public struct HTTPConnectionState: Sendable {
     /// Removes bytes that were written.
     public mutating func bytesWritten(_ count: Int, now: MonotonicTime) {
         guard count > 0 else { return }
-        unwritten = max(0, unwritten - count)
+        unwrittenBytes = max(0, unwrittenBytes - count)
         writeDeadline.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
     }
 
-    /// The number of bytes of responses that wait to be written.
-    public var unwrittenBytes: Int { unwritten }
     /// Whether the last response is completely written: shut down sending, then linger.
-    public var isFinished: Bool { phase == .finishing && unwritten == 0 }
+    public var isFinished: Bool { phase == .finishing && unwrittenBytes == 0 }
 
     /// Reads and discards input for a while after the last response: with unread input the kernel would reset the
     /// connection and the client might lose the response (RFC 9112 §9.6). Closes at once if the client has already
@@ -250,7 +249,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// The time to call `expire` next, unless the state changes before; nil if there is none.
     public var deadline: MonotonicTime? {
-        if unwritten > 0 { return writeDeadline.time }
+        if unwrittenBytes > 0 { return writeDeadline.time }
         switch phase {
         case .idle(let since):
             let idle = since + limits.idleTimeout
@@ -266,7 +265,7 @@ public struct HTTPConnectionState: Sendable {
     /// Returns the next step at an expired deadline; `needsInput` if none has expired.
     public mutating func expire(now: MonotonicTime) -> Event {
         guard let deadline, deadline <= now else { return .needsInput }
-        guard unwritten == 0 else { phase = .closed; return .close }
+        guard unwrittenBytes == 0 else { phase = .closed; return .close }
         switch phase {
         case .head: return refuse(.headTimeout)
         case .body: return refuse(.bodyTimeout)

@@ -14,7 +14,7 @@ public final class HTTPServer: Sendable {
     private let observer: (any RequestObserver)?
     private let samplesTraces: Bool
     private let limiter: ConnectionLimiter
-    private let largeRequests: MemoryBudget
+    private let largeRequestMemory: MemoryBudget
     /// The memory budget of responses. Handlers reserve from it before they build a large response.
     public let answerMemory: MemoryBudget
     private let slots: [WorkerSlot]
@@ -36,7 +36,7 @@ public final class HTTPServer: Sendable {
         self.observer = observer
         self.samplesTraces = samplesTraces
         limiter = ConnectionLimiter(limits: limits)
-        largeRequests = MemoryBudget(
+        largeRequestMemory = MemoryBudget(
             limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress,
             smallLimit: limits.smallMessage)
         self.answerMemory = answerMemory ?? limits.answerBudget
@@ -58,7 +58,7 @@ public final class HTTPServer: Sendable {
     /// - Returns: the port.
     /// - Throws: if the address is not available; nothing listens then.
     public func listen(on address: String, port: UInt16, backlog: Int32 = 1024) async throws(SystemError) -> UInt16 {
-        let (descriptors, port) = try Self.bind(loops.count, address, port, backlog)
+        let (descriptors, port) = try Self.openListeners(loops.count, address, port, backlog)
         try await accept(on: descriptors)
         return port
     }
@@ -107,15 +107,16 @@ public final class HTTPServer: Sendable {
     ) throws(SystemError) {
         let worker = HTTPWorker(
             listener: descriptor, poller: loop.poller, application: application, limits: limits, limiter: limiter,
-            largeRequests: largeRequests, answerMemory: answerMemory, observer: observer, identifiers: identifiers)
+            largeRequestMemory: largeRequestMemory, answerMemory: answerMemory, observer: observer,
+            identifiers: identifiers)
         try worker.listen()
         slot.setWorker(worker, on: loop)
     }
 
     /// Creates `count` listening sockets on one port that no other process uses.
-    private static func bind(
+    private static func openListeners(
         _ count: Int, _ address: String, _ port: UInt16, _ backlog: Int32
-    ) throws(SystemError) -> ([Int32], UInt16) {
+    ) throws(SystemError) -> (descriptors: [Int32], port: UInt16) {
         var descriptors: [Int32] = []
         var port = port
         let probeStatus = port == 0 ? 0 : unsafe CLinuxProbePort(address, port)
@@ -128,14 +129,14 @@ public final class HTTPServer: Sendable {
             }
             descriptors.append(descriptor)
             // Accepted sockets inherit TCP_NODELAY from the listener.
-            _ = CLinuxNoDelay(descriptor)
+            _ = CLinuxSetNoDelay(descriptor)
             if port == 0 { port = UInt16(truncatingIfNeeded: CLinuxLocalPort(descriptor)) }
         }
         return (descriptors, port)
     }
 }
 
-/// Holds a loop's worker for calls from other threads. Sendable, because only that loop reads or writes it.
+/// Holds a loop's worker. It is Sendable because only code on that loop reads or writes the worker.
 private final class WorkerSlot: @unchecked Sendable {
     private var worker: HTTPWorker?
 

@@ -8,11 +8,11 @@ final class HTTPWorker: ReadinessHandler {
     let limits: Limits
     let observer: (any RequestObserver)?
     let socketCalls: SocketCalls
-    let buffer = ReceiveBuffer(capacity: 64 << 10)
+    let receiveBuffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
     var requestMemory: RequestMemory
     /// The memory budget of large requests, which all loops share.
-    let largeRequests: MemoryBudget
+    let largeRequestMemory: MemoryBudget
     let answerMemory: MemoryBudget
     lazy var deflater = Deflater()
 
@@ -33,7 +33,7 @@ final class HTTPWorker: ReadinessHandler {
     /// - Parameter limits: the limits of this loop.
     init(
         listener: Int32, poller: Poller, application: Application, limits: Limits, limiter: ConnectionLimiter,
-        largeRequests: MemoryBudget, answerMemory: MemoryBudget, observer: (any RequestObserver)?,
+        largeRequestMemory: MemoryBudget, answerMemory: MemoryBudget, observer: (any RequestObserver)?,
         identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
     ) {
         self.listener = listener
@@ -44,7 +44,7 @@ final class HTTPWorker: ReadinessHandler {
         self.observer = observer
         self.identifiers = identifiers
         requestMemory = RequestMemory(limit: limits.requestMemory, smallLimit: limits.smallMessage)
-        self.largeRequests = largeRequests
+        self.largeRequestMemory = largeRequestMemory
         self.answerMemory = answerMemory
         socketCalls = calls
     }
@@ -118,12 +118,12 @@ final class HTTPWorker: ReadinessHandler {
             observer?.connectionClosed()
         }
         guard connections.isEmpty else { return }
-        assert(requestMemory.held == 0)
+        assert(requestMemory.heldBytes == 0)
         finishDraining()
     }
 
     /// Returns a slot that keeps counting a connection after it has been handed over.
-    func slot(of connection: HTTPConnection) -> ConnectionSlot {
+    func makeSlot(of connection: HTTPConnection) -> ConnectionSlot {
         let (limiter, observer, network) = (limiter, observer, countedNetwork(of: connection.remote))
         return ConnectionSlot {
             limiter.release(network)
@@ -158,9 +158,9 @@ final class HTTPWorker: ReadinessHandler {
     private func finishDraining() {
         for timer in drainTimers { poller.cancel(timer) }
         drainTimers = []
-        let finished = drainCallbacks
+        let callbacks = drainCallbacks
         drainCallbacks = []
-        for whenEmpty in finished { whenEmpty() }
+        for whenEmpty in callbacks { whenEmpty() }
     }
 
     // MARK: Shared buffers and date
@@ -175,7 +175,7 @@ final class HTTPWorker: ReadinessHandler {
         if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spareBuffer) }
     }
 
-    /// Returns an empty buffer to the loop, or frees it if a large response made it grow.
+    /// Returns an empty buffer to the loop, or frees it if the loop has one or a large response made it grow.
     func `return`(_ writeBuffer: inout WriteBuffer) {
         guard writeBuffer.bufferCapacity > 0 else { return }
         if spareBuffer.capacity == 0, writeBuffer.bufferCapacity <= 64 << 10 {

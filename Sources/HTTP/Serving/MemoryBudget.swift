@@ -4,7 +4,7 @@ import Reactor
 ///
 /// Memory is held through a reservation, which returns its bytes when it ends, however a connection or handler ends.
 public final class MemoryBudget: Sendable {
-    private struct Held {
+    private struct HeldBytes {
         var total = 0
         var byNetwork: [RemoteAddress.Network: Int] = [:]
     }
@@ -12,7 +12,7 @@ public final class MemoryBudget: Sendable {
     private let limit: Int
     private let limitPerAddress: Int
     private let smallLimit: Int
-    private let held = Locked(Held())
+    private let heldBytes = Locked(HeldBytes())
 
     /// - Parameter smallLimit: reservations up to this many bytes may use the last sixteenth of the limit.
     public init(limit: Int, limitPerAddress: Int, smallLimit: Int) {
@@ -22,7 +22,7 @@ public final class MemoryBudget: Sendable {
     }
 
     /// The bytes reserved now.
-    public var reservedBytes: Int { held.withLock { $0.total } }
+    public var reservedBytes: Int { heldBytes.withLock { $0.total } }
 
     /// Reserves memory; nil if there is not enough.
     /// - Parameter network: the client; nil counts in total only.
@@ -40,7 +40,7 @@ public final class MemoryBudget: Sendable {
     }
 
     fileprivate func change(from old: Int, to new: Int, _ network: RemoteAddress.Network?) -> Bool {
-        held.withLock { held in
+        heldBytes.withLock { held in
             let networkBytes = network.flatMap { held.byNetwork[$0] } ?? 0
             if new > old {
                 guard new <= Self.allowance(limit, held: held.total, current: old, smallLimit: smallLimit) else {

@@ -5,7 +5,7 @@
 struct RequestMemory {
     private let limit: Int
     private let smallLimit: Int
-    private(set) var held = 0
+    private(set) var heldBytes = 0
 
     init(limit: Int, smallLimit: Int) {
         self.limit = limit
@@ -14,9 +14,9 @@ struct RequestMemory {
 
     /// Returns the maximum number of bytes that a connection may hold that holds `current` bytes now.
     func allowance(holding current: Int) -> Int {
-        MemoryBudget.allowance(limit, held: held, current: current, smallLimit: smallLimit)
+        MemoryBudget.allowance(limit, held: heldBytes, current: current, smallLimit: smallLimit)
     }
 
     /// Replaces a connection's `old` bytes with `new`.
-    mutating func change(from old: Int, to new: Int) { held += new - old }
+    mutating func change(from old: Int, to new: Int) { heldBytes += new - old }
 }

@@ -1,7 +1,7 @@
 import Reactor
 
-/// One request and its response, for logs and metrics. Made when all of the response is passed to the socket or the
-/// connection has ended.
+/// One request and its response, for logs and metrics. Made when all of the response is queued, or else when the
+/// connection ends.
 public struct RequestRecord: Sendable {
     /// The method; nil if the request was refused before its head was complete.
     public let method: Method?
@@ -9,12 +9,14 @@ public struct RequestRecord: Sendable {
     public let route: Route?
     /// The status sent; for a request without a response, the status of its fault.
     public let status: Status
-    /// The time from the first byte of the request to the last step of its response.
+    /// The time from the first byte of the request until this record was made.
     public let durationNanoseconds: Int
     public let bytesIn: Int
     public let bytesOut: Int
     public let id: RequestID
+    /// The trace; nil if HTTP itself refused the request, or the connection ended before a handler was called.
     public let trace: TraceContext?
+    /// The peer of the connection, which may be a proxy.
     public let remote: RemoteAddress
     /// The reason why the request was refused, or its response is missing or incomplete; nil for a complete
     /// response.
@@ -27,11 +29,11 @@ public enum RequestFault: Error, CustomStringConvertible {
     case refused(HTTPRequestError)
     /// The client closed or reset the connection first.
     case disconnected
-    /// The client read earlier responses too slowly.
+    /// The client read responses too slowly.
     case writeTimeout
     /// The deadline of a drain passed.
     case drainDeadline
-    /// There was not enough memory for unsent bytes.
+    /// There was not enough memory for unsent bytes, or for input that followed a request for an upgrade.
     case memoryTaken
     /// The closure that writes the content threw this error.
     case streamFailed(any Error)

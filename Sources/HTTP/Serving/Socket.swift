@@ -49,6 +49,7 @@ struct SocketCalls {
 
     deinit { unsafe memory.deallocate() }
 
+    /// Receives bytes once. Returns their number, 0 at the end of the input, or a negative error number.
     func receive(from descriptor: Int32) -> Int {
         let count = unsafe recv(descriptor, memory.baseAddress, memory.count, 0)
         return count >= 0 ? count : -Int(errno)
@@ -68,9 +69,9 @@ struct WriteBuffer {
     private var bytes: [UInt8] = []
     private var tail: [UInt8] = []
     /// The number of bytes of `bytes` and `tail` together that are already sent.
-    private var sent = 0
+    private var sentCount = 0
 
-    var count: Int { bytes.count + tail.count - sent }
+    var count: Int { bytes.count + tail.count - sentCount }
     /// The number of bytes in memory. A large body is freed only after all of it is sent.
     var heldBytes: Int { bytes.count + tail.count }
 
@@ -94,11 +95,11 @@ struct WriteBuffer {
     /// Removes sent bytes once they outnumber the unsent ones, so that a stream to a slow client holds little more than
     /// its unsent bytes.
     private mutating func removeSent() {
-        guard sent > count else { return }
-        let gathered = min(sent, bytes.count)
+        guard sentCount > count else { return }
+        let gathered = min(sentCount, bytes.count)
         bytes.removeFirst(gathered)
-        tail.removeFirst(sent - gathered)
-        sent = 0
+        tail.removeFirst(sentCount - gathered)
+        sentCount = 0
     }
 
     // MARK: The gathering buffer, lent by the loop
@@ -113,18 +114,18 @@ struct WriteBuffer {
     mutating func send(to descriptor: Int32) -> Int {
         let result = tail.isEmpty ? sendBytes(descriptor) : sendBytesAndTail(descriptor)
         guard result >= 0 else { return -Int(errno) }
-        sent += result
+        sentCount += result
         if count == 0 {
             bytes.removeAll(keepingCapacity: true)
             tail = []
-            sent = 0
+            sentCount = 0
         }
         return result
     }
 
     private func sendBytes(_ descriptor: Int32) -> Int {
         unsafe bytes.withUnsafeBytes { bytes in
-            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sentCount...])
             return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
         }
     }
@@ -132,8 +133,8 @@ struct WriteBuffer {
     private func sendBytesAndTail(_ descriptor: Int32) -> Int {
         unsafe bytes.withUnsafeBytes { head in
             unsafe tail.withUnsafeBytes { tail in
-                let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sent, head.count)...])
-                let tailRest = unsafe UnsafeRawBufferPointer(rebasing: tail[max(0, sent - head.count)...])
+                let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sentCount, head.count)...])
+                let tailRest = unsafe UnsafeRawBufferPointer(rebasing: tail[max(0, sentCount - head.count)...])
                 // sendmsg takes mutable vectors but does not write through them.
                 var vectors = unsafe [
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: headRest.baseAddress), iov_len: headRest.count),

@@ -16,7 +16,7 @@ public final class WebSocketHost {
     let limits: WebSocketLimits
     /// Counts the bytes that wait for clients, and those of unfinished messages.
     let memory: MemoryBudget
-    let buffer = ReceiveBuffer(capacity: 8 << 10)
+    let receiveBuffer = ReceiveBuffer(capacity: 8 << 10)
 
     public init(limits: WebSocketLimits = WebSocketLimits(), memory: MemoryBudget) {
         self.limits = limits
@@ -43,7 +43,7 @@ public final class WebSocket: ReadinessHandler {
     private var hasEnded = false
 
     /// Takes over a socket that HTTP has released. `begin` starts it.
-    /// - Parameter network: the client's, where the peer is a proxy.
+    /// - Parameter network: the client's address, for which the socket's memory counts; nil counts in total only.
     public init(_ upgraded: consuming UpgradedSocket, network: RemoteAddress.Network?, on host: WebSocketHost) {
         self.host = host
         self.network = network
@@ -54,7 +54,7 @@ public final class WebSocket: ReadinessHandler {
     }
 
     /// Starts to read. The handler is kept until the socket has ended.
-    /// - Parameter readAhead: what HTTP has read already.
+    /// - Parameter readAhead: the input that HTTP has already read.
     public func begin(_ handler: any WebSocketHandler, readAhead: [UInt8]) {
         self.handler = handler
         do throws(SystemError) {
@@ -104,9 +104,9 @@ public final class WebSocket: ReadinessHandler {
     }
 
     private func receive() {
-        let count = host.buffer.receive(from: descriptor)
+        let count = host.receiveBuffer.receive(from: descriptor)
         if count > 0 {
-            host.buffer.withBytes(count) { process($0) }
+            host.receiveBuffer.withBytes(count) { process($0) }
         } else if count == 0 || !Socket.isTransient(count) {
             end(state.end ?? .disconnected)
         }

@@ -60,7 +60,8 @@ public struct CORSPolicy: Sendable {
         response.fields += exposedFields
     }
 
-    /// The only configured origin, or nil; used to refuse requests whose own origin could not be read.
+    /// The only configured origin; nil if there are several or none. If the `Origin` of a refused request could not be
+    /// read, the refusal is sent for this origin.
     var soleOrigin: String? { origins.count == 1 ? origins.first : nil }
 
     private func allowedOrigin(for origin: String) -> String? {

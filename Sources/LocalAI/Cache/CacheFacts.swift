@@ -13,7 +13,7 @@ public enum CacheMiss: Error, Hashable, Sendable {
     case nagUnknown
     /// The facts are about a person whose history this device does not have. Only guardians' devices have the history
     /// of every member.
-    case notHeld
+    case historyMissing
 }
 
 /// The facts of one family, read from the event cache. The server reads the same facts from its database.
@@ -47,13 +47,13 @@ public struct CacheFacts: FactSource {
     public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
         let (cachedFamily, now) = (try cachedFamily(), now())
         var nag = try nag(nagID, cachedFamily)
-        guard let member = try member(nag.recipientID, cachedFamily) else { throw CacheMiss.notHeld }
+        guard let member = try member(nag.recipientID, cachedFamily) else { throw CacheMiss.historyMissing }
         var facts = NagFacts(nag: nag)
         facts.missCount7d = try missCount(of: nag.recipientID, cachedFamily, now)
         facts.streak = member.streak
         facts.timeConflictCount7d = try timeConflictCount(of: nag.recipientID, cachedFamily, now)
-        (facts.category, facts.overall) = try records(excluding: nag, cachedFamily)
-        facts.recentCategory = try recentRecord(excluding: nag, cachedFamily, now)
+        (facts.categoryRecord, facts.overallRecord) = try records(excluding: nag, cachedFamily)
+        facts.recentCategoryRecord = try recentRecord(excluding: nag, cachedFamily, now)
         if outboxCompletions.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
         (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
@@ -67,7 +67,7 @@ public struct CacheFacts: FactSource {
     public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
         let (cachedFamily, now) = (try cachedFamily(), now())
-        guard try member(userID, cachedFamily) != nil else { throw CacheMiss.notHeld }
+        guard try member(userID, cachedFamily) != nil else { throw CacheMiss.historyMissing }
         let misses = try misses(of: userID, cachedFamily, now)
         return Snapshot(
             PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(cachedFamily))
@@ -83,13 +83,13 @@ public struct CacheFacts: FactSource {
             let user: UserID = try row["user_id"]
             let name = try cache.seal.openIfPresent(try row["display_name"], .member, user)
             return (
-                DigestFacts.Member(userID: user, displayName: name, status: try row["status"]),
-                try row["role"] as FamilyRole
+                member: DigestFacts.Member(userID: user, displayName: name, status: try row["status"]),
+                role: try row["role"] as FamilyRole
             )
         }
         // A guardian's device has facts about every member. Another person's device has only their own.
-        guard let first = members.first else { throw CacheMiss.notHeld }
-        let subject = members.contains { $0.1 == .guardian } ? nil : first.0.userID
+        guard let first = members.first else { throw CacheMiss.historyMissing }
+        let subject = members.contains { $0.role == .guardian } ? nil : first.member.userID
         let nags = try cache.database.rows(
             """
             SELECT id, recipient_id, status, due_at, closed_at FROM nags
@@ -106,7 +106,7 @@ public struct CacheFacts: FactSource {
                 dueAt: try row["due_at"], closedAt: closedAt)
         }
         return Snapshot(
-            DigestFacts(familyID: familyID, subject: subject, members: members.map(\.0), nags: nags), now: now,
+            DigestFacts(familyID: familyID, subject: subject, members: members.map(\.member), nags: nags), now: now,
             zone: zone(cachedFamily))
     }
 
@@ -114,7 +114,7 @@ public struct CacheFacts: FactSource {
     public func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
         let (cachedFamily, now) = (try cachedFamily(), now())
-        guard let userID, let member = try member(userID, cachedFamily) else { throw CacheMiss.notHeld }
+        guard let userID, let member = try member(userID, cachedFamily) else { throw CacheMiss.historyMissing }
         let nags = try cache.database.rows(
             """
             SELECT id, category, status, due_at, closed_at FROM nags
@@ -204,7 +204,7 @@ public struct CacheFacts: FactSource {
     }
 
     /// Returns whether a member lets their device answer; true for a member whom the cache does not have.
-    func allowsOnDevice(_ user: UserID) throws -> Bool {
+    func allowsDeviceAnswers(_ user: UserID) throws -> Bool {
         guard let cachedFamily = try cache.cachedFamily(family) else { return true }
         return try member(user, cachedFamily)?.preferences.aiOnDeviceEnabled ?? true
     }

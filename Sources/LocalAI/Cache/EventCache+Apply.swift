@@ -69,6 +69,7 @@ extension CachedFamily {
 private struct RowWriter {
     let database: SQLiteDatabase
     let seal: TextSeal
+    /// The key of the family in the table `families`.
     let family: Int64
     let generation: Int
     let now: Timestamp
@@ -121,8 +122,10 @@ private struct RowWriter {
     mutating func write(_ page: SyncResponse) throws(SQLiteError) {
         for nag in page.nags { try write(nag) }
         for event in page.nagEvents { try write(event) }
-        let closing = Set(page.nagEvents.filter { Self.closingEvents.contains($0.eventType) }.map(\.nagID))
-        if page.nags.contains(where: { $0.status != NagStatus.open.rawValue && !closing.contains($0.id) }) {
+        let nagsWithClosingEvent = Set(
+            page.nagEvents.filter { Self.closingEvents.contains($0.eventType) }.map(\.nagID))
+        if page.nags.contains(where: { $0.status != NagStatus.open.rawValue && !nagsWithClosingEvent.contains($0.id) })
+        {
             try setClosingTimesFromEarlierPages()
         }
         for event in page.aiMediationEvents {
@@ -185,12 +188,12 @@ private struct RowWriter {
         }
         payload = payload.filter { Self.storedFields.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
-        let codes = payload.values.allSatisfy(\.isCode) ? try key(text) : nil
+        let codesKey = payload.values.allSatisfy(\.isCode) ? try key(text) : nil
         try database.run(
             """
             INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload, generation)
             VALUES (\(family), \(event.id), \(event.nagID), \(try key(event.eventType)), \(try key(event.actorID)), \(recipient),
-                    \(event.at), \(codes), \(codes == nil ? text : nil), \(generation))
+                    \(event.at), \(codesKey), \(codesKey == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
         if Self.closingEvents.contains(event.eventType) {
@@ -235,7 +238,7 @@ private struct RowWriter {
                                      push_back_mode, tone, allows_on_device, streak)
                 VALUES (\(family), \(member.userID), \(seal.sealIfPresent(member.displayName, .member, member.userID)), \(member.role), \(member.status),
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
-                        \(member.pushBackMode), \(member.tone), \(member.allowsOnDevice), \(member.streak))
+                        \(member.pushBackMode), \(member.tone), \(member.allowsOnDeviceAI), \(member.streak))
                 """)
             for count in member.resolvedNags {
                 try database.run(

@@ -9,11 +9,11 @@ import SQLite
 // The constraints and choices for a person's questions, from the latest sync and from this device. If one of them
 // cannot be read, the methods throw, and no question is answered.
 extension EventCache {
-    /// The maximum number of constraints that a person may add to a device.
+    /// The maximum number of constraints that a person may add to a device for one family.
     public static let maxOwnConstraints = 50
 
-    /// Returns the constraints for the person's questions, in the order of evaluation; none for a family that was never
-    /// synced.
+    /// Returns the constraints for the person's questions, in the order of evaluation: those of the latest sync, and
+    /// those of this device.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
         let syncedConstraints = try constraints(
             "SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)")
@@ -29,8 +29,10 @@ extension EventCache {
     }
 
     /// Adds a constraint only to this device. It is kept until it is deleted, or the family is removed.
-    /// - Returns: false for a family that was never synced, or if there are `maxOwnConstraints` already.
-    public func add(_ terms: ConstraintTerms, _ id: ConstraintID, of family: FamilyID) throws(SQLiteError) -> Bool {
+    /// - Returns: false if the cache has nothing of the family, or if there are `maxOwnConstraints` already.
+    public func addOwnConstraint(
+        _ terms: ConstraintTerms, _ id: ConstraintID, of family: FamilyID
+    ) throws(SQLiteError) -> Bool {
         let text = String(decoding: terms.jsonBytes, as: UTF8.self)
         return try database.run(
             """

@@ -50,7 +50,7 @@ extension EventCache {
             let id: ExecutionID = try row["id"]
             var record: ExecutionRecord = try Self.parse(
                 try seal.open(try row["record"], .execution, id), "a record of the history")
-            if try row["is_after_withdrawal"] { record.execution.warnings.append(Self.withdrawalMark) }
+            if try row["is_after_withdrawal"] { record.execution.warnings.append(Self.withdrawalWarning) }
             return record
         }
     }

@@ -16,7 +16,7 @@ extension EventCache {
     }
 
     /// Records that the server answered: deletes the faults.
-    public func recordAnswer() throws(SQLiteError) {
+    public func recordServerAnswer() throws(SQLiteError) {
         guard try !networkWatch().faults.isEmpty else { return }
         try database.run("DELETE FROM contact_faults")
     }

@@ -6,7 +6,8 @@ import SQLite
 
 // The patterns of misses of which this device has notified its person, and whether they want such alerts.
 extension EventCache {
-    /// Returns whether the person wants alerts about patterns; true until they switch the alerts off.
+    /// Returns whether the person wants alerts about patterns: true until they switch the alerts off, but false if
+    /// the cache has nothing of the family.
     public func hasPatternAlerts(of family: FamilyID) throws(SQLiteError) -> Bool {
         try notifiedWeekdays(of: family) != nil
     }
@@ -28,7 +29,7 @@ extension EventCache {
     }
 
     /// Returns the weekdays of the patterns of which the person was notified; nil if they want no alerts, or if the
-    /// family was never synced.
+    /// cache has nothing of the family.
     private func notifiedWeekdays(of family: FamilyID) throws(SQLiteError) -> Set<Weekday>? {
         try database.first("SELECT told_patterns FROM families WHERE id = \(family) AND told_patterns IS NOT NULL") {
             row throws(SQLiteError) in

@@ -20,10 +20,10 @@ extension EventCache {
             """
         ) { row throws(SQLiteError) in
             let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])
-            return (at, try Self.parseTurn(try seal.open(try row["turn"], .sessionTurn, id)))
+            return (at: at, turn: try Self.parseTurn(try seal.open(try row["turn"], .sessionTurn, id)))
         }
-        guard let last = turns.first?.0, now - last < Self.sessionLifetime, last <= now else { return [] }
-        return turns.reversed().map(\.1)
+        guard let latest = turns.first?.at, now - latest < Self.sessionLifetime, latest <= now else { return [] }
+        return turns.reversed().map(\.turn)
     }
 
     /// Adds the turn of an answer, and deletes the oldest turns beyond the session's limit.

@@ -6,8 +6,8 @@ import SQLite
 
 // The end of the consent `ai_mediation` on a device.
 extension EventCache {
-    /// Records that the consent has ended, and marks the answers of this device since it last knew that the consent was
-    /// given, because any of them may be later than its end.
+    /// Records that the consent has ended, and marks the answers that this device has given since the latest sync,
+    /// because the consent may have ended before any of them.
     /// - Returns: the number of marked answers; nil if the consent was not given as far as the device knew.
     public func recordWithdrawal(of family: FamilyID) throws -> Int? {
         try database.transaction { try withdraw(family) }
@@ -28,6 +28,6 @@ extension EventCache {
     }
 
     /// The warning in the record of an answer that may be later than the end of the consent.
-    static let withdrawalMark =
+    static let withdrawalWarning =
         "The consent ai_mediation was withdrawn; this device gave this answer before it heard of that"
 }

@@ -26,12 +26,13 @@ public final class EventCache {
     /// Opens the cache, and creates it if there is none.
     /// - Parameters:
     ///   - seal: the seal for people's words.
-    ///   - isChecked: whether to check every page for damage first. Otherwise a damaged page is found when it is read.
+    ///   - checksPages: whether to check every page for damage first. Otherwise a damaged page is found when it is
+    ///     read.
     /// - Throws: `SQLiteError.newerSchema`, without changing the file; or `inaccessible`, `full`, `busy`.
-    public init(path: String, seal: TextSeal, isChecked: Bool = false) throws {
+    public init(path: String, seal: TextSeal, checksPages: Bool = false) throws {
         self.seal = seal
         do {
-            database = try Self.open(path, seal, isChecked)
+            database = try Self.open(path, seal, checksPages)
             wasRebuilt = false
         } catch SQLiteError.corrupt {
             try Self.moveAside(path)
@@ -41,10 +42,10 @@ public final class EventCache {
     }
 
     private static func open(
-        _ path: String, _ seal: TextSeal, _ isChecked: Bool, isRebuilt: Bool = false
+        _ path: String, _ seal: TextSeal, _ checksPages: Bool, isRebuilt: Bool = false
     ) throws -> SQLiteDatabase {
         let database = try SQLiteDatabase(path: path)
-        if isChecked, !database.passesQuickCheck() { throw SQLiteError.corrupt }
+        if checksPages, !database.passesQuickCheck() { throw SQLiteError.corrupt }
         try database.enableSecureDelete()
         try database.migrate(CacheSchema.migrations)
         try checkKey(database, seal, path, isRebuilt)
@@ -53,8 +54,8 @@ public final class EventCache {
 
     /// Checks that the file was sealed with this key.
     ///
-    /// A file without a sealed check text is new, or is from a program that did not seal. It is rewritten first, and a
-    /// damaged file that was moved aside by an earlier process is deleted.
+    /// A file without a sealed check text is new, or is from a program that did not seal. It is rewritten, and gets a
+    /// check text. A damaged file that was moved aside by an earlier process is deleted.
     /// - Throws: `corrupt` for a file that another key has sealed.
     private static func checkKey(
         _ database: SQLiteDatabase, _ seal: TextSeal, _ path: String, _ isRebuilt: Bool
@@ -89,7 +90,8 @@ public final class EventCache {
 
     // MARK: Content
 
-    /// Returns the state of one family's copy; nil for a family that was never synced.
+    /// Returns the state of one family's copy; nil if the cache has nothing of the family. A family that was never
+    /// synced has a state if a record of its history is stored.
     public func cachedFamily(_ family: FamilyID) throws(SQLiteError) -> CachedFamily? {
         try database.first(
             """
@@ -119,7 +121,7 @@ public final class EventCache {
     }
 
     /// Returns the number of bytes that the file uses.
-    public func size() throws(SQLiteError) -> Int { try database.size() }
+    public func size() throws(SQLiteError) -> Int { try database.usedBytes() }
 
     /// Returns a family's nags: open ones first by due time, then closed ones, newest first.
     public func nags(of family: FamilyID, includingClosed: Bool = false) throws(SQLiteError) -> [CachedNag] {
@@ -171,7 +173,7 @@ public struct CachedFamily: Sendable {
     public let clockAhead: Timestamp.Span?
     let timeZone: String?
     let policy: FamilyPolicy
-    /// Whether this device's person has given the consent `ai_mediation`; nil if unknown.
+    /// Whether the consent `ai_mediation` is in force for this device's person; nil if unknown.
     public let allowsMediation: Bool?
 
     init(_ row: SQLiteRow) throws(SQLiteError) {

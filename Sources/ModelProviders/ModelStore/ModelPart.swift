@@ -5,7 +5,7 @@ import HTTPClient
 /// The downloaded part of a model's file, locked by one process. It is used on one event loop.
 final class ModelPart {
     /// The number of downloaded bytes.
-    private(set) var count: Int64
+    private(set) var byteCount: Int64
     /// The reason why a piece of the current response was refused; nil if none was.
     private(set) var fault: ModelStoreError?
 
@@ -24,7 +24,7 @@ final class ModelPart {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file(errno) }
         self.descriptor = descriptor
-        (self.path, self.model, self.progress, count) = (path, model, progress, 0)
+        (self.path, self.model, self.progress, byteCount) = (path, model, progress, 0)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw errno == EWOULDBLOCK ? .busy : .file(errno) }
         var (openedStatus, pathStatus) = (stat(), stat())
         guard fstat(descriptor, &openedStatus) == 0, fchmod(descriptor, 0o600) == 0 else { throw .file(errno) }
@@ -32,8 +32,8 @@ final class ModelPart {
         guard lstat(path, &pathStatus) == 0, pathStatus.st_ino == openedStatus.st_ino,
             pathStatus.st_dev == openedStatus.st_dev
         else { throw .busy }
-        count = Int64(openedStatus.st_size)
-        if count > model.bytes { try restart() }
+        byteCount = Int64(openedStatus.st_size)
+        if byteCount > model.bytes { try restart() }
     }
 
     deinit { close(descriptor) }
@@ -41,12 +41,12 @@ final class ModelPart {
     /// Deletes all downloaded bytes.
     private func restart() throws(ModelStoreError) {
         guard ftruncate(descriptor, 0) == 0 else { throw .file(errno) }
-        count = 0
+        byteCount = 0
     }
 
     // MARK: One response
 
-    /// Prepares for the response to a request for the bytes `count..<end`.
+    /// Prepares for the response to a request for the bytes `byteCount..<end`.
     func expect(upTo end: Int64) { (self.end, hasBegun, fault) = (end, false, nil) }
 
     /// Writes a piece of the response's content.
@@ -54,9 +54,9 @@ final class ModelPart {
     func append(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> Bool {
         do throws(ModelStoreError) {
             try begin(response)
-            guard Int64(bytes.count) <= end - count else { throw .sizeDiffers }
+            guard Int64(bytes.count) <= end - byteCount else { throw .sizeDiffers }
             try write(bytes)
-            progress(count)
+            progress(byteCount)
             return true
         } catch {
             if error == .sizeDiffers { remove() }
@@ -65,29 +65,29 @@ final class ModelPart {
         }
     }
 
-    /// Flushes the bytes after the end of the response, and checks that a response with the whole file was not too
-    /// short.
+    /// Ends a response: refuses a whole file that is too short, and flushes the bytes to disk.
     func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
         try begin(response)
         // A whole file that is too short is not the catalogue's file.
-        if response.status == 200, count < model.bytes {
+        if response.status == 200, byteCount < model.bytes {
             remove()
             throw .sizeDiffers
         }
         guard fdatasync(descriptor) == 0 else { throw .file(errno) }
     }
 
-    /// Checks the status and the range of a response before its first byte is written. Later calls do nothing.
+    /// Checks the status and the range of a response before its first byte is written, and deletes the downloaded bytes
+    /// if the response has the whole file. Later calls do nothing.
     private func begin(_ response: HTTPClientResponse) throws(ModelStoreError) {
         guard !hasBegun else { return }
         hasBegun = true
         switch response.status {
         case 200:
             // The server ignores ranges, and sends the file from its beginning.
-            if count > 0 { try restart() }
+            if byteCount > 0 { try restart() }
             end = model.bytes
         case 206:
-            guard let range = response.header("content-range").flatMap({ ContentRange($0) }), range.first == count
+            guard let range = response.header("content-range").flatMap({ ContentRange($0) }), range.first == byteCount
             else { throw .unreadable }
             guard range.total == nil || range.total == model.bytes else { throw .sizeDiffers }
             end = min(end, range.last + 1)
@@ -98,11 +98,11 @@ final class ModelPart {
     private func write(_ bytes: [UInt8]) throws(ModelStoreError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(count)) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw .file(written == 0 ? EIO : errno) }
-            count += Int64(written)
-            rest = rest.dropFirst(written)
+            let writtenCount = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(byteCount)) }
+            if writtenCount < 0, errno == EINTR { continue }
+            guard writtenCount > 0 else { throw .file(writtenCount == 0 ? EIO : errno) }
+            byteCount += Int64(writtenCount)
+            rest = rest.dropFirst(writtenCount)
         }
     }
 
@@ -125,8 +125,8 @@ final class ModelPart {
 
     /// Flushes the file, and renames it. If the process dies, the file has either the old or the new name, with all its
     /// bytes.
-    func rename(to name: String, in folder: String) throws(ModelStoreError) {
-        guard fsync(descriptor) == 0, Glibc.rename(path, name) == 0 else { throw .file(errno) }
+    func rename(to newPath: String, in folder: String) throws(ModelStoreError) {
+        guard fsync(descriptor) == 0, Glibc.rename(path, newPath) == 0 else { throw .file(errno) }
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { throw .file(errno) }
         defer { close(directory) }

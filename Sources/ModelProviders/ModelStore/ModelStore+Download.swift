@@ -20,17 +20,17 @@ extension ModelStore {
         if state(of: model) == .downloaded { return path(of: model) }
         try createFolder()
         let part = try ModelPart(partPath(of: model), model, progress)
-        try requireDiskSpace(for: model, downloaded: part.count)
+        try requireDiskSpace(for: model, downloaded: part.byteCount)
         // A URL of this machine may lead only to this machine. Other URLs are not restricted, because the
         // person chose the catalogue.
         let networks = model.isOnLoopback ? NetworkGuard.loopback : .unrestricted
         let client = HTTPClient(poller, networks: networks, authorities: authorities)
         defer { client.close() }
-        progress(part.count)
-        while part.count < model.bytes {
-            let countBefore = part.count
+        progress(part.byteCount)
+        while part.byteCount < model.bytes {
+            let countBefore = part.byteCount
             try await downloadNextRange(of: part, model, client)
-            guard part.count > countBefore || part.count == model.bytes else { throw .unreadable }
+            guard part.byteCount > countBefore || part.byteCount == model.bytes else { throw .unreadable }
         }
         guard try part.sha256() == model.sha256 else {
             part.remove()
@@ -44,15 +44,15 @@ extension ModelStore {
     private func downloadNextRange(
         of part: ModelPart, _ model: ModelFile, _ client: HTTPClient
     ) async throws(ModelStoreError) {
-        let end = min(part.count + Self.maxRangeBytes, model.bytes)
+        let end = min(part.byteCount + Self.maxRangeBytes, model.bytes)
         var limits = HTTPClientRequest.Limits()
         // A server without ranges sends the whole file.
         limits.body = Int(model.bytes)
         limits.totalTimeout = .seconds(24 * 3_600)
         limits.stallTimeout = .seconds(60)
         let request = HTTPClientRequest(
-            "GET", model.url, headers: [("Range", "bytes=\(part.count)-\(end - 1)"), ("Accept-Encoding", "identity")],
-            limits: limits)
+            "GET", model.url,
+            headers: [("Range", "bytes=\(part.byteCount)-\(end - 1)"), ("Accept-Encoding", "identity")], limits: limits)
         part.expect(upTo: end)
         let response: HTTPClientResponse
         do throws(HTTPClientError) {

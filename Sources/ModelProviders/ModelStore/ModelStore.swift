@@ -97,7 +97,7 @@ public enum ModelStoreError: Error, Hashable, Sendable {
     case noDiskSpace(needed: Int64, free: Int64)
     /// Another process is downloading the file.
     case busy
-    /// The server answered with that status instead of the file.
+    /// The server answered with this status, which is neither 200 nor 206.
     case refused(status: Int)
     /// The server sent another part of the file than was requested, or no bytes.
     case unreadable

@@ -24,8 +24,10 @@ extension DueTimeReader {
         let hasArticle = words.word(start) == "the"
         let first = start + (hasArticle ? 1 : 0)
         if let day = SpokenNumber.day(words.word(first)) {
-            let name = words.word(first + 1) == "of" ? first + 2 : first + 1
-            if let month = Self.months[words.word(name)] { return datePhrase(day, month, words, name + 1) }
+            let monthOffset = words.word(first + 1) == "of" ? first + 2 : first + 1
+            if let month = Self.months[words.word(monthOffset)] {
+                return datePhrase(day, month, words, monthOffset + 1)
+            }
             // "the 5th" alone, at the end: not "the 5th floor".
             if hasArticle, start == 1, SpokenNumber.day(words.word(first), needsEnding: true) != nil,
                 words.ends(after: first + 1) || words.word(first + 1) == "at"

@@ -1,6 +1,6 @@
 import Domain
 
-/// A phrase about a time, at the beginning of some words of a text, with its meaning.
+/// The meaning and the length of a phrase about a time.
 struct DuePhrase {
     enum Meaning {
         /// The phrase is about a time, but its meaning is unknown or ambiguous.
@@ -78,11 +78,10 @@ extension DueTimeReader {
             }
         case "in", "within", "a", "few", "couple":
             // "in a few days", "in a couple of hours"
-            let count = words.prefix(5).firstIndex { ["few", "couple", "several"].contains($0.word) }
-            if let count, let unit = words.prefix(6).firstIndex(where: { Self.units.contains($0.word) }), count < unit,
-                first == "in" || first == "within"
-            {
-                return DuePhrase(.unknown, unit - words.startIndex + 1)
+            let quantityIndex = words.prefix(5).firstIndex { ["few", "couple", "several"].contains($0.word) }
+            let unitIndex = words.prefix(6).firstIndex { Self.units.contains($0.word) }
+            if let quantityIndex, let unitIndex, quantityIndex < unitIndex, first == "in" || first == "within" {
+                return DuePhrase(.unknown, unitIndex - words.startIndex + 1)
             }
         case "before", "after", "from", "since", "starting":
             if Self.weekday(named: second) != nil || ["today", "tomorrow", "tonight"].contains(second) {
@@ -131,7 +130,7 @@ extension DueTimeReader {
     }
 
     /// Reads a span of time, and returns it with its length in words.
-    private func span(_ words: ArraySlice<SpokenWord>) -> (Span, Int)? {
+    private func span(_ words: ArraySlice<SpokenWord>) -> (span: Span, length: Int)? {
         for half in ["half an hour", "half hour"] where words.begins(with: half) {
             return (.minutes(30), half.split(separator: " ").count)
         }

@@ -25,8 +25,8 @@ extension DueTimeReader {
         ] where rest.word(0) == name {
             return DuePhrase(.time(time), start + 1)
         }
-        if preposition != "from", let (clock, length) = relativeTime(rest) {
-            return DuePhrase(clock.map { .time(.clock($0)) } ?? .unknown, start + length)
+        if preposition != "from", let (time, length) = relativeTime(rest) {
+            return DuePhrase(time.map { .time(.clock($0)) } ?? .unknown, start + length)
         }
         guard let (reading, length) = clock(rest, after: preposition == "from" ? "at" : preposition) else { return nil }
         if ["-", "–", "to", "or", "till", "until"].contains(rest.word(length)),
@@ -48,8 +48,8 @@ extension DueTimeReader {
     }
 
     /// Reads `half past 8`, `quarter to nine`, `20 past 5 pm`, and returns the time with its length in words. The time
-    /// is nil for `half 8`, which is ambiguous.
-    private func relativeTime(_ words: ArraySlice<SpokenWord>) -> (SpokenTime.Clock?, Int)? {
+    /// is nil for `half 8` and `half to 8`, which are ambiguous.
+    private func relativeTime(_ words: ArraySlice<SpokenWord>) -> (time: SpokenTime.ClockTime?, length: Int)? {
         let start = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
         let minutes: Int
         switch words.word(start) {
@@ -71,12 +71,12 @@ extension DueTimeReader {
         if minutes == 30, direction == "to" { return (nil, length + 2) }
         let (half, halfLength) = Self.half(words.word(length + 2))
         length += 2 + halfLength
-        if direction == "past" { return (SpokenTime.Clock(hour: hour, minute: minutes, half: half), length) }
+        if direction == "past" { return (SpokenTime.ClockTime(hour: hour, minute: minutes, half: half), length) }
         // A quarter to twelve at noon is in the morning, and a quarter to one in the afternoon.
         let previousHour = hour == 1 ? 12 : hour - 1
         let isTwelve = hour == 12
         let previousHalf: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
-        return (SpokenTime.Clock(hour: previousHour, minute: 60 - minutes, half: previousHalf), length)
+        return (SpokenTime.ClockTime(hour: previousHour, minute: 60 - minutes, half: previousHalf), length)
     }
 
     /// Returns the half of the day that a word names, and 1 as the number of words; nil and 0 for any other word.
@@ -88,11 +88,12 @@ extension DueTimeReader {
         }
     }
 
-    /// Reads a time in digits, or as a word after a preposition. Returns it with its length in words. The reading is
-    /// nil for words that look like a time but are not one. The result is nil for words that do not look like a time.
+    /// Reads a time in digits, or as a word with a preposition before it, or with `pm` or `o'clock` after it. Returns
+    /// it with its length in words. The reading is nil for words that look like a time but are not one. The result is
+    /// nil for words that do not look like a time.
     private func clock(
         _ words: ArraySlice<SpokenWord>, after preposition: String?
-    ) -> (reading: SpokenTime.Clock?, length: Int)? {
+    ) -> (reading: SpokenTime.ClockTime?, length: Int)? {
         let word = words.word(0)
         var digits = word
         var (half, length) = Self.half(words.word(1))
@@ -106,7 +107,7 @@ extension DueTimeReader {
         let isMarked = half != nil || isOClock
         if let hour = Self.wordHours[digits] {
             guard isMarked || preposition == "at" || preposition == "by" && words.ends(after: 1) else { return nil }
-            return (SpokenTime.Clock(hour: hour, minute: 0, half: half), length)
+            return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)
         }
         guard digits.first?.isASCII == true, digits.first?.isNumber == true else {
             return preposition == "at" && word.hasPrefix("+") ? (nil, length) : nil
@@ -134,14 +135,14 @@ extension DueTimeReader {
             parts[0].utf8.count <= 2, parts[1].utf8.count == 2, half == nil || (1...12).contains(hour)
         else { return separator == "." && preposition == nil && !isMarked ? nil : (nil, length) }
         let isExact = parts[0].utf8.count == 2 && (parts[0].hasPrefix("0") || hour > 12)
-        return (SpokenTime.Clock(hour: hour, minute: minute, half: half, isExact: isExact), length)
+        return (SpokenTime.ClockTime(hour: hour, minute: minute, half: half, isExact: isExact), length)
     }
 
     /// Reads an hour without minutes, as in "at 5".
     private func hourAlone(
         _ digits: String, _ half: PartOfDay.Half?, isMarked: Bool, after preposition: String?,
         _ words: ArraySlice<SpokenWord>, _ length: Int
-    ) -> (reading: SpokenTime.Clock?, length: Int)? {
+    ) -> (reading: SpokenTime.ClockTime?, length: Int)? {
         // "by 5" is a time at the end of a clause; "by 5 euros" is none.
         let isTime =
             isMarked || preposition == "at" || preposition == "@"
@@ -150,7 +151,7 @@ extension DueTimeReader {
         guard let hour = SpokenNumber.digits(digits), hour <= 23, digits.utf8.count <= 2,
             half == nil || (1...12).contains(hour)
         else { return (nil, length) }
-        return (SpokenTime.Clock(hour: hour, minute: 0, half: half), length)
+        return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)
     }
 
     private static let wordHours: [String: Int] = [

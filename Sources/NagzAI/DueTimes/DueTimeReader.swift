@@ -21,7 +21,7 @@ public struct DueTimeReader: Sendable {
     /// The maximum number of words of a text that are read.
     private static let maxWordCount = 400
     /// The due time of a day without a time: 18:00.
-    static let evening = TimeOfDay(hour: 18, minute: 0) ?? .midnight
+    static let defaultTimeOfDay = TimeOfDay(hour: 18, minute: 0) ?? .midnight
 
     let now: Timestamp
     let zone: any ZoneRules
@@ -32,7 +32,7 @@ public struct DueTimeReader: Sendable {
     }
 
     /// The due time of a nag without one: tomorrow at 18:00.
-    public var defaultDueTime: Timestamp { zone.moment(today.adding(days: 1), Self.evening) }
+    public var defaultDueTime: Timestamp { zone.moment(today.adding(days: 1), Self.defaultTimeOfDay) }
 
     var today: CivilDate { zone.local(now).date }
 
@@ -75,7 +75,8 @@ public struct DueTimeReader: Sendable {
 
     // MARK: The moment
 
-    /// Returns the moment that the parts name; nil if they contradict each other or leave no moment after now.
+    /// Returns the moment that the parts name; nil if they are ambiguous or contradict each other, or if the default
+    /// times of a day have passed. A moment with a named time may have passed too, so the caller checks it.
     private func moment(of parts: DueTimeParts) -> Timestamp? {
         if let minutes = parts.minutesAhead {
             guard parts.day == nil, parts.time == nil else { return nil }
@@ -93,7 +94,7 @@ public struct DueTimeReader: Sendable {
             let due = zone.moment(today, time)
             return due > now ? due : zone.moment(today.adding(days: 1), time)
         case nil:
-            let defaultTimes = parts.partOfDay?.defaultTimes ?? [Self.evening]
+            let defaultTimes = parts.partOfDay?.defaultTimes ?? [Self.defaultTimeOfDay]
             guard let day = parts.day else {
                 return defaultTimes.first.flatMap { time in
                     [0, 1].lazy.map { zone.moment(today.adding(days: $0), time) }.first { $0 > now }
@@ -114,7 +115,7 @@ private struct DueTimeParts {
     var partOfDay: PartOfDay?
     var minutesAhead: Int64?
     var misreadPhrases: [String] = []
-    /// The weekday that was named; a date may confirm it.
+    /// The weekday that was named. A date on this weekday may replace `day`, once.
     private var weekday: Weekday?
 
     var hasAnyPart: Bool { day != nil || time != nil || partOfDay != nil || minutesAhead != nil }

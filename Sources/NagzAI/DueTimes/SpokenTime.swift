@@ -4,14 +4,14 @@ import Domain
 enum SpokenTime: Hashable {
     /// The next midnight.
     case midnight
-    case clock(Clock)
+    case clock(ClockTime)
 
     /// An hour and a minute as said, with the half of the day if it was named.
-    struct Clock: Hashable {
+    struct ClockTime: Hashable {
         let hour: Int
         let minute: Int
         var half: PartOfDay.Half?
-        /// Whether it is written as a clock shows it, such as `07:30`.
+        /// Whether it is written as on a 24-hour clock, such as `07:30` or `17:00`.
         var isExact = false
 
         /// Returns the time of day; nil if the hour is not in the named part of the day.

@@ -89,14 +89,14 @@ struct FigureCheck {
     /// Returns the role of a figure, which one of the next four words of its clause names. Nil if none of them names a
     /// role, or if another figure comes first.
     private func role(of index: Int, in words: [String], _ clause: Range<Int>) -> Figure.Role? {
-        let roles: [(Vocabulary.Group, Figure.Role)] = [
+        let roles: [(group: Vocabulary.Group, role: Figure.Role)] = [
             (.figurePercent, .percent), (.figureDays, .days), (.figureOpen, .open), (.figureMissed, .missed),
             (.figureOverdue, .overdue),
             (.figureCompleted, .completed), (.figureTotal, .total),
         ]
         for word in words[(index + 1)..<max(index + 1, clause.upperBound)].prefix(4) {
             if word.isFigure { return nil }
-            if let role = roles.first(where: { vocabulary.has(word, in: $0.0) }) { return role.1 }
+            if let match = roles.first(where: { vocabulary.has(word, in: $0.group) }) { return match.role }
         }
         return nil
     }

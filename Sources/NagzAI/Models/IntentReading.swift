@@ -3,7 +3,7 @@ import Domain
 /// A draft of a nag by a model from a person's words: the facts for the prompt, and the checks of the model's answer.
 public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
-    static let author = "me"
+    static let authorWord = "me"
 
     public let promptFacts: PromptFacts
     /// The possible recipients, by the name that the prompt has.
@@ -16,11 +16,13 @@ public struct IntentReading: Sendable {
         let spokenWords = words(in: singleLine(text)).map(\.text)
         var idsByName: [String: Set<UserID>] = [:]
         for member in facts.members {
-            guard let name = Self.name(of: member, in: spokenWords), name.lowercased() != Self.author else { continue }
+            guard let name = Self.name(of: member, in: spokenWords), name.lowercased() != Self.authorWord else {
+                continue
+            }
             idsByName[name, default: []].insert(member.id)
         }
         var recipients = idsByName.compactMapValues { $0.count == 1 ? $0.first : nil }
-        recipients[Self.author] = facts.author
+        recipients[Self.authorWord] = facts.author
         self.recipients = recipients
         dueTimes = DueTimeReader(now: facts.now, zone: facts.zone)
         promptFacts = .intent(text, recipients: recipients.keys.sorted(), now: facts.now, zone: facts.zone)

@@ -36,7 +36,7 @@ public struct ModelWriter {
         if let refusal { return .failure(.refused(refusal)) }
         return .success(
             ModelResult(
-                text: facts.withName(result.text), provider: result.provider, model: result.model,
+                text: facts.insertingName(into: result.text), provider: result.provider, model: result.model,
                 latency: result.latency, tokenCount: result.tokenCount, structuredFields: result.structuredFields))
     }
 }
@@ -48,7 +48,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
     /// The text may not be shown.
     case refused(OutputCheck.Refusal)
 
-    /// Whether the question was sent to the model, or may have been.
+    /// Whether the question may have been sent to the model. True also if the prompt was too long to be sent.
     public var wasAsked: Bool {
         if case .fault(.unavailable) = self { false } else { true }
     }

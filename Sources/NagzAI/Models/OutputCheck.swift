@@ -2,7 +2,8 @@
 ///
 /// It reads the text as the model wrote it, before the withheld name is inserted. A text may be shown only if each word
 /// follows from the rules' text for this case (`RewordingCheck`, `FigureCheck`) or from the person's own words
-/// (`SummaryCheck`, `DescriptionCheck`). The other checks only make the reason of a refusal more precise.
+/// (`SummaryCheck`, `DescriptionCheck`). The other checks refuse forms and words that are never shown, and make the
+/// reason of other refusals more precise.
 public struct OutputCheck: Sendable {
     /// A fault of a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
@@ -49,7 +50,7 @@ public struct OutputCheck: Sendable {
     public func refusal(of text: String, for facts: PromptFacts) -> Refusal? {
         let maxLength = facts.task.maxLength ?? 280
         if let refusal = formFault(of: text, maxLength: maxLength) { return refusal }
-        guard facts.withName(text).unicodeScalars.count <= maxLength else { return .length }
+        guard facts.insertingName(into: text).unicodeScalars.count <= maxLength else { return .length }
         // The rules' own text needs no further check.
         if facts.values[.draft] == text { return nil }
         let forms = readings(of: text)
@@ -60,7 +61,7 @@ public struct OutputCheck: Sendable {
         return unsupportedClaim(in: forms, facts) ?? unprovenPart(of: text, facts)
     }
 
-    private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbidden.labels(in: text).isEmpty }
+    private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbiddenPhrases.labels(in: text).isEmpty }
 
     /// Returns the fault of a text that does not follow from the facts; nil if the text follows from them.
     private func unprovenPart(of text: String, _ facts: PromptFacts) -> Refusal? {
@@ -72,9 +73,9 @@ public struct OutputCheck: Sendable {
         return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
     }
 
-    /// Returns the fault of a structured answer; nil if it may be shown. Only the description is checked: its form,
-    /// that it is respectful, that it has no number or word that the person did not use, and that it keeps the person's
-    /// negations.
+    /// Returns the fault of a structured answer; nil if it may be shown. Only the description is checked here: its
+    /// form, that it is respectful, that it has no number that the person did not use, and its words by
+    /// `DescriptionCheck`.
     func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
         guard let text = fields["description"] else { return nil }
         if let refusal = formFault(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
@@ -133,19 +134,19 @@ public struct OutputCheck: Sendable {
     /// words, and with spaced letters joined to words.
     private func readings(of text: String) -> [String] {
         let hyphens: Set<Character> = ["-", "\u{2013}", "\u{2014}", "/"]
-        let spaced = String(text.map { hyphens.contains($0) ? " " : $0 })
-        let joined = String(text.filter { $0.isLetter || $0.isNumber || $0.isWhitespace || $0 == "'" })
-        var (spelled, letters) = ("", "")
-        for word in spaced.split(separator: " ") {
-            let bare = word.filter(\.isLetter)
-            if bare.count == 1 {
-                letters += bare
+        let textWithSpaces = String(text.map { hyphens.contains($0) ? " " : $0 })
+        let textWithoutMarks = String(text.filter { $0.isLetter || $0.isNumber || $0.isWhitespace || $0 == "'" })
+        var (textWithJoinedLetters, letters) = ("", "")
+        for word in textWithSpaces.split(separator: " ") {
+            let wordLetters = word.filter(\.isLetter)
+            if wordLetters.count == 1 {
+                letters += wordLetters
             } else {
-                spelled += " \(letters) \(word)"
+                textWithJoinedLetters += " \(letters) \(word)"
                 letters = ""
             }
         }
-        return [text, spaced, joined, "\(spelled) \(letters)"]
+        return [text, textWithSpaces, textWithoutMarks, "\(textWithJoinedLetters) \(letters)"]
     }
 
     /// Returns the numbers of a text: digits with the marks between them, as in `4`, `18:00` and `2.5`, and with the

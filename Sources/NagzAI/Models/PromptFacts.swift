@@ -3,7 +3,7 @@ import Domain
 /// The facts that a prompt states, and that an answer may therefore state.
 ///
 /// Only the facts of `summarizeExcuse`, `askCoach` and `intent` contain a person's words. Prompts call people `the
-/// child`; `withName` inserts the one name of a digest into the answer.
+/// child`; `insertingName` inserts the one name of a digest into the answer.
 public struct PromptFacts: Hashable, Sendable {
     public let task: ModelTask
     let values: [PromptSlot: String]
@@ -11,7 +11,7 @@ public struct PromptFacts: Hashable, Sendable {
     let claims: Set<Claim>
     /// The names that an answer must not contain unless the facts contain them.
     let familyNames: [String]
-    /// The name that `PromptFacts.person` replaces; nil if no name was withheld.
+    /// The name that `PromptFacts.personPhrase` replaces; nil if no name was withheld.
     let personName: String?
     let schema: OutputSchema?
     /// The tone. An answer may add courteous phrases of this tone.
@@ -22,7 +22,7 @@ public struct PromptFacts: Hashable, Sendable {
     let requiresExactWords: Bool
 
     /// The words that stand for a person in prompts and answers.
-    static let person = "the child"
+    static let personPhrase = "the child"
     static let personWord = "child"
 
     private init(
@@ -65,7 +65,7 @@ public struct PromptFacts: Hashable, Sendable {
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self {
         let tip = heuristics.coaching(for: snapshot).response.tip
-        return rewrite(.coaching, tip, snapshot, heuristics, familyNames)
+        return rewordingFacts(.coaching, tip, snapshot, heuristics, familyNames)
     }
 
     /// Creates the facts for rewording the rule's message; nil if the rules refuse the push-back.
@@ -73,7 +73,7 @@ public struct PromptFacts: Hashable, Sendable {
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self? {
         heuristics.pushBack(for: snapshot).response.message.map {
-            rewrite(.pushBack, $0, snapshot, heuristics, familyNames)
+            rewordingFacts(.pushBack, $0, snapshot, heuristics, familyNames)
         }
     }
 
@@ -90,12 +90,11 @@ public struct PromptFacts: Hashable, Sendable {
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
             ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praisedName,
-            // Praise beside the rules' own needs a week in which everything was done.
+            // An answer may add praise only after a week in which everything was done.
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
 
-    /// Creates the facts for a person's own question and for rewording the rules' answer; nil where the rules refuse to
-    /// answer.
+    /// Creates the facts for a person's own question and for rewording the rules' answer; nil if the topic is unknown.
     public static func askCoach(
         _ text: String, _ snapshot: Snapshot<CoachFacts>, _ heuristics: Heuristics, familyNames: [String]
     ) -> Self? {
@@ -138,12 +137,12 @@ public struct PromptFacts: Hashable, Sendable {
     var evidence: [PromptSlot: String] { task == .askCoach ? values.filter { $0.key != .text } : values }
 
     /// Returns the answer with the withheld name in place of `the child`.
-    public func withName(_ answer: String) -> String {
+    public func insertingName(into answer: String) -> String {
         guard let personName else { return answer }
-        return answer.replacing(Self.person, with: personName).replacing("The child", with: personName)
+        return answer.replacing(Self.personPhrase, with: personName).replacing("The child", with: personName)
     }
 
-    private static func rewrite(
+    private static func rewordingFacts(
         _ task: ModelTask, _ draft: String, _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics,
         _ familyNames: [String]
     ) -> Self {

@@ -62,7 +62,7 @@ struct RewordingCheck {
                 let rest = words[index...]
                 startsClause = startsClause || terms[index].startsClause
                 let request = vocabulary.requestPhrases.match(rest)
-                let courtesy = vocabulary.courtesy(facts.tone).match(rest)
+                let courtesy = vocabulary.courtesyPhrases(facts.tone).match(rest)
                 let praise = facts.allowsPraise ? vocabulary.praisePhrases.match(rest) : nil
                 if let longest = [courtesy, praise].compactMap(\.self).max(by: { $0.count < $1.count }),
                     longest.count > request?.count ?? 0
@@ -206,15 +206,15 @@ struct RewordingCheck {
             else { return false }
         }
         let stems = Set(content.map(\.stem))
-        let task = vocabulary.stem(of: facts.values[.category] ?? "")
-        guard stems.contains(task) || !draftContent.contains(task) else { return false }
+        let taskStem = vocabulary.stem(of: facts.values[.category] ?? "")
+        guard stems.contains(taskStem) || !draftContent.contains(taskStem) else { return false }
         return draft.indices.allSatisfy { index in
             let isEssential =
                 switch facts.task {
                 case .digest: !draft[index].isAboutPerson
                 // An answer to a question must be complete.
                 case .askCoach: true
-                default: draft[index].content.contains(task)
+                default: draft[index].content.contains(taskStem)
                 }
             return !isEssential || statedSentences.contains(index)
         }

@@ -25,7 +25,7 @@ struct SummaryCheck {
         var tokens: [Token]
         /// Whether a joint is before it, as in "and forgot it".
         var isJoined: Bool
-        /// Whether its first word is an article, a possessive or a person.
+        /// Whether its first word can begin a subject, such as an article, a possessive or a person.
         var opensWithSubject = false
         /// Whether a summary must keep it, because it has a negation or a refusal.
         var isRequired: Bool
@@ -62,7 +62,7 @@ struct SummaryCheck {
     /// no subject.
     private func reportedTerms(of sentence: Sentence) -> ArraySlice<Sentence.Term>? {
         var terms = sentence.terms[...]
-        let person = PromptFacts.person.split(separator: " ").map(String.init)
+        let person = PromptFacts.personPhrase.split(separator: " ").map(String.init)
         if terms.map(\.word).starts(with: person), let verb = terms.dropFirst(person.count).first,
             vocabulary.has(verb.word, in: .speech)
         {
@@ -131,8 +131,8 @@ struct SummaryCheck {
     /// The pronoun for a person of unknown gender.
     private static let genderNeutralPronoun = "they"
 
-    /// Returns whether each clause of the summary matches a later clause of the source than the one before, and no
-    /// required clause is skipped.
+    /// Returns whether the clauses of the summary match clauses of the source in the same order, and no required clause
+    /// of the source is left out.
     private func isInOrder(_ clauses: [Clause]) -> Bool {
         var next = 0
         // The index in the source of the previous clause, and whether it was about the child.
@@ -193,7 +193,8 @@ struct SummaryCheck {
     }
 }
 
-/// Proves that the description of a nag contains no word that its author did not use, and keeps the author's negations.
+/// Proves that the description of a nag has only words of its author or of the vocabulary's groups `plain` and `task`,
+/// and as many negations as the author's words.
 struct DescriptionCheck {
     private let vocabulary: Vocabulary
     private let terms: [Sentence.Term]

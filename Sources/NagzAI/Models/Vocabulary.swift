@@ -61,7 +61,7 @@ public struct Vocabulary: Sendable {
     /// The first form of a pronoun for another person, such as “they”, by each of its forms, such as “their”.
     private var pronouns: [String: String] = [:]
     /// The phrases that no model may write, whatever the facts contain.
-    private(set) var forbidden = PhraseMatcher<String>()
+    private(set) var forbiddenPhrases = PhraseMatcher<String>()
 
     init() {}
 
@@ -99,7 +99,7 @@ public struct Vocabulary: Sendable {
         case ("form", 1): for word in phrase { irregularStems[word] = keys[0] }
         case ("other", 1): for word in phrase { pronouns[word] = keys[0] }
         case ("never", 0):
-            guard forbidden.add(line.text, as: line.text) else { throw PoolProblem("no word in it") }
+            guard forbiddenPhrases.add(line.text, as: line.text) else { throw PoolProblem("no word in it") }
         default: throw PoolProblem("unknown key")
         }
     }
@@ -110,7 +110,7 @@ public struct Vocabulary: Sendable {
     func has(_ word: String, in group: Group) -> Bool { groups[group]?.contains(word) ?? false }
 
     /// Returns the courteous phrases that may be added in a tone.
-    func courtesy(_ tone: AITone) -> PhraseTable { courtesies[tone] ?? PhraseTable() }
+    func courtesyPhrases(_ tone: AITone) -> PhraseTable { courtesies[tone] ?? PhraseTable() }
 
     /// Whether a word negates or limits a statement.
     func isGuarded(_ word: String) -> Bool { has(word, in: .negation) || has(word, in: .limit) }

@@ -33,8 +33,8 @@ public struct ConstraintOrder: Hashable, Sendable {
         for (priority, id) in zip(priorities, order) { ids[priority] = id }
     }
 
-    /// Returns the constraints whose priority differs from that in `earlier`, with their present priority and in its
-    /// order. Constraints that `earlier` does not have are left out.
+    /// Returns the constraints whose priority differs from that in `earlier`, with their present priorities, lowest
+    /// number first. Constraints that `earlier` does not have are left out.
     public func movedConstraints(since earlier: ConstraintOrder) -> [(id: ConstraintID, priority: Int)] {
         let earlierIDs = Set(earlier.ids.values)
         return ids.sorted { $0.key < $1.key }.filter { priority, id in

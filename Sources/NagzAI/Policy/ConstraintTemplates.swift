@@ -27,7 +27,7 @@ public struct ConstraintTemplate: Hashable, Sendable {
 
     /// Creates a constraint from the template.
     /// - Throws: a fault if the priority is out of range.
-    public func constraint(
+    public func makeConstraint(
         id: ConstraintID, scope: ConstraintScope, priority: Int
     ) throws(ConstraintFault) -> Constraint {
         try Constraint(

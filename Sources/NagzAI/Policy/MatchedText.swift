@@ -48,33 +48,34 @@ struct MatchedText: Hashable, Sendable {
 /// A question's words, prepared for many searches.
 struct SearchedText {
     let text: MatchedText
-    private let folded: SearchedBytes
-    private let skeleton: SearchedBytes
+    private let foldedBytes: SearchedBytes
+    /// The bytes of the skeleton; for an ASCII text the folded bytes, because its skeleton is seldom needed.
+    private let skeletonBytes: SearchedBytes
 
     init(_ content: String) {
         text = MatchedText(content)
-        folded = SearchedBytes(text.bytes)
-        skeleton = text.isASCII ? folded : SearchedBytes(text.skeleton)
+        foldedBytes = SearchedBytes(text.bytes)
+        skeletonBytes = text.isASCII ? foldedBytes : SearchedBytes(text.skeleton)
     }
 
     /// Returns whether a pattern occurs in the text, or the pattern's skeleton in the text's skeleton.
     func contains(_ pattern: SearchPattern) -> Bool {
-        if folded.contains(pattern.folded) { return true }
+        if foldedBytes.contains(pattern.foldedPattern) { return true }
         if text.isASCII, pattern.text.isASCII { return false }
-        return text.isASCII
-            ? SearchedBytes(text.skeleton).contains(pattern.skeleton) : skeleton.contains(pattern.skeleton)
+        let searchedSkeleton = text.isASCII ? SearchedBytes(text.skeleton) : skeletonBytes
+        return searchedSkeleton.contains(pattern.skeletonPattern)
     }
 }
 
 /// A text to search for, prepared when its constraint is loaded.
 struct SearchPattern: Sendable {
     let text: MatchedText
-    let folded: BytePattern
-    let skeleton: BytePattern
+    let foldedPattern: BytePattern
+    let skeletonPattern: BytePattern
 
     init(_ text: String) {
         self.text = MatchedText(text)
-        folded = BytePattern(self.text.bytes)
-        skeleton = BytePattern(self.text.skeleton)
+        foldedPattern = BytePattern(self.text.bytes)
+        skeletonPattern = BytePattern(self.text.skeleton)
     }
 }

@@ -26,13 +26,13 @@ public struct PolicyEngine: Sendable {
             result.effectiveAction = min(result.effectiveAction ?? kind, kind)
             switch constraint.action {
             case .block(let reason):
-                result.violation = result.violation ?? ConstraintViolation(constraint: constraint.id, reason: reason)
+                result.violation = result.violation ?? ConstraintViolation(constraintID: constraint.id, reason: reason)
             case .requireConfirmation(let prompt): prompts.append(prompt)
             case .warn(let message): result.warnings.append(message)
             case .forceLocal, .forceCloud: break
             }
         }
-        if result.isAllowed, !prompts.isEmpty { result.confirmation = prompts.joined(separator: "\n\n") }
+        if result.isAllowed, !prompts.isEmpty { result.confirmationPrompt = prompts.joined(separator: "\n\n") }
         return result
     }
 }
@@ -49,7 +49,7 @@ public struct PolicyResult: Hashable, Sendable {
     public internal(set) var warnings: [String] = []
     /// The prompts that the person must confirm, one paragraph each; nil if there are none, or if a constraint blocks
     /// the question.
-    public internal(set) var confirmation: String?
+    public internal(set) var confirmationPrompt: String?
     /// The first constraint that blocks the question; nil if none does.
     public internal(set) var violation: ConstraintViolation?
 
@@ -61,7 +61,7 @@ public struct PolicyResult: Hashable, Sendable {
 
 /// The constraint that blocks a question, and its reason.
 public struct ConstraintViolation: Hashable, Sendable {
-    public let constraint: ConstraintID
+    public let constraintID: ConstraintID
     public let reason: String
 }
 

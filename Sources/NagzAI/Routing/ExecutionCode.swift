@@ -23,7 +23,7 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
     case taskUnknown = "E-TASK-001"
     case taskUnavailable = "E-TASK-002"
     case fallbackNeedsConfirmation = "E-FALLBACK-001"
-    case sessionOver = "E-SESSION-001"
+    case sessionEnded = "E-SESSION-001"
     case cancelled = "E-CANCEL-001"
     /// The question's ID was used for another question, or with other settings.
     case questionReused = "E-QUESTION-001"
@@ -34,7 +34,7 @@ public enum ExecutionCode: String, Sendable, CaseIterable {
     public var isRecoverable: Bool {
         switch self {
         case .localUnavailable, .localFailed, .localTooLong, .localTooSlow, .cloudUnavailable, .cloudLimited,
-            .networkUnavailable, .confirmationNeeded, .confirmationInvalid, .fallbackNeedsConfirmation, .sessionOver:
+            .networkUnavailable, .confirmationNeeded, .confirmationInvalid, .fallbackNeedsConfirmation, .sessionEnded:
             true
         case .cloudNotConfigured, .cloudTooLong, .cloudKeyRefused, .cloudOutputRefused, .blocked, .localQuestion,
             .taskUnknown, .taskUnavailable, .cancelled, .questionReused, .claimImplausible:

@@ -16,7 +16,7 @@ public enum Router {
             now: now, trace: trace)
         if question.privacyLevel == .local || question.requiresOffline {
             // No constraint sends a question to the cloud that must stay on the device.
-            if policy.effectiveAction == .forceCloud { pending.warnings.append(ignoredForceCloud) }
+            if policy.effectiveAction == .forceCloud { pending.warnings.append(ignoredForceCloudWarning) }
             return pending.routeLocally(.privacyLocal)
         }
         if policy.effectiveAction == .forceLocal {
@@ -35,7 +35,7 @@ public enum Router {
     }
 
     /// The warning for a constraint that asks for the cloud where the person asked for the device.
-    public static let ignoredForceCloud = "A constraint asked for cloud execution, but this question stays local"
+    public static let ignoredForceCloudWarning = "A constraint asked for cloud execution, but this question stays local"
 }
 
 extension RuntimeState {

@@ -5,9 +5,10 @@ import SQL
 
 /// Authorises callers: reads session, account and membership in one statement, as of one moment.
 struct Access {
-    /// Returns the caller's account, whatever families they belong to. It prolongs an administrator's session.
+    /// Returns the caller's account, whether or not they belong to a family. It prolongs an administrator's session.
     /// - Parameter acceptsWaiting: whether an account that waits for a guardian is accepted too.
-    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
+    /// - Throws: 401 when the session has ended or the account is deleted; 403 while the account waits for a guardian,
+    ///   unless that is accepted.
     func account(_ caller: Caller, acceptsWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
             """
@@ -101,8 +102,8 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
-    /// Whether the command line has made the account an administrator's, who may read every family's audit log and
-    /// review abuse reports.
+    /// Whether the account is an administrator's. Administrators are appointed on the command line. They may read every
+    /// family's audit log and review abuse reports.
     let isAdmin: Bool
     /// Whether the person is under 13 and waits for a guardian to add them to a family.
     let isWaiting: Bool

@@ -59,7 +59,7 @@ public struct PasswordHashing: Sendable {
     func hash(_ secret: String, _ purpose: Purpose, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
         let normalizedSecret = Self.normalForm(of: secret)
-        guard let hash = try await run(purpose, client, { Self.hash(asTyped: normalizedSecret, cost) }) else {
+        guard let hash = try await run(purpose, client, { Self.hash(bytesOf: normalizedSecret, cost) }) else {
             throw APIError.noMemoryForSignIn
         }
         return hash
@@ -115,7 +115,7 @@ public struct PasswordHashing: Sendable {
     }
 
     /// Returns the hash of the secret's bytes as they are, without normalisation; nil when there is not enough memory.
-    static func hash(asTyped secret: String, _ cost: Cost) -> String? {
+    static func hash(bytesOf secret: String, _ cost: Cost) -> String? {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
         guard
             crypto_pwhash_str_alg(

@@ -66,8 +66,8 @@ public struct Tokens: Sendable {
                 json.integer((now + Self.accessLifetime).seconds)
             }
         }
-        let signed = keys[0].header + "." + base64URL(content)
-        return signed + "." + base64URL(hmacSHA256(Array(signed.utf8), key: keys[0].secret))
+        let signingInput = keys[0].header + "." + base64URL(content)
+        return signingInput + "." + base64URL(hmacSHA256(Array(signingInput.utf8), key: keys[0].secret))
     }
 
     /// Returns the claims of a signed token that has not expired.

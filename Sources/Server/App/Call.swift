@@ -24,7 +24,7 @@ package struct CallContext: Sendable {
     /// The client's network; nil for work that no request asked for.
     var remote: RemoteAddress.Network?
     /// The `User-Agent` field, its first 200 characters; nil without one.
-    var client: String?
+    var userAgent: String?
     /// The name that the client gave its write, so that a retry gets the first answer again; nil without one.
     var idempotency: IdempotencyKey?
     /// The `If-Match` field as the client sent it.
@@ -93,8 +93,8 @@ package final class Caller: Sendable {
     /// Returns the same caller at another time, for a request that takes long.
     func copy(at now: Timestamp) -> Caller {
         let context = CallContext(
-            now: now, trace: context.trace, request: context.request, remote: context.remote, client: context.client,
-            idempotency: context.idempotency, ifMatch: context.ifMatch)
+            now: now, trace: context.trace, request: context.request, remote: context.remote,
+            userAgent: context.userAgent, idempotency: context.idempotency, ifMatch: context.ifMatch)
         return Caller(userID: userID, session: session, context: context)
     }
 

@@ -44,7 +44,7 @@ public struct Configuration: Sendable {
     public var mail: MailOptions?
     /// The options whose URL leads to an address that `--delivery-networks` does not allow. Nothing is sent to these
     /// URLs.
-    public var refusedProviders: [String] {
+    public var optionsWithRefusedURL: [String] {
         var urls: [(option: String, url: String)] = []
         if runsDeliveries, case .webhook(let webhook) = deliveries.push { urls.append(("push", webhook.url)) }
         // Every instance sends codes.

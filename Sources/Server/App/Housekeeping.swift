@@ -44,12 +44,12 @@ final class Housekeeping {
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let (deleted, purged, expired, drafts) = try await runRound()
+                    let counts = try await runRound()
                     log.write(.info, "housekeeping") {
-                        $0.field("deleted_rows", deleted)
-                        $0.field("purged_accounts", purged)
-                        $0.field("expired_invitations", expired)
-                        $0.field("expired_drafts", drafts)
+                        $0.field("deleted_rows", counts.deletedRows)
+                        $0.field("purged_accounts", counts.purgedAccounts)
+                        $0.field("expired_invitations", counts.expiredInvitations)
+                        $0.field("expired_drafts", counts.expiredDrafts)
                     }
                 } catch {
                     log.write(.warning, "housekeeping_failed") { $0.field("cause", "\(error)") }
@@ -64,13 +64,13 @@ final class Housekeeping {
     func runRound() async throws
         -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int)
     {
-        let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
-        let purged = try await accountPurge.run(SystemActor.scheduler.retyped()) {
+        let deletedRows = try await Self.sweep(database, counting: counters, at: clock.now())
+        let purgedAccounts = try await accountPurge.run(SystemActor.scheduler.retyped()) {
             CallContext(systemActAt: clock.now(), random)
         }
-        let expired = try await invitationExpiry.run { CallContext(systemActAt: clock.now(), random) }
+        let expiredInvitations = try await invitationExpiry.run { CallContext(systemActAt: clock.now(), random) }
         let expiredDrafts = try await draftExpiry.run { CallContext(systemActAt: clock.now(), random) }
-        return (deleted, purged, expired, expiredDrafts)
+        return (deletedRows, purgedAccounts, expiredInvitations, expiredDrafts)
     }
 
     /// Applies every retention rule, and returns the number of rows that were deleted or cleared.
@@ -78,7 +78,7 @@ final class Housekeeping {
     static func sweep(
         _ database: any Queries, counting counters: RetentionCounters? = nil, at now: Timestamp
     ) async throws(PostgresError) -> Int {
-        let rowCounts = try await Retention.run(database, batch: batchSize, at: now)
+        let rowCounts = try await Retention.run(database, batchSize: batchSize, at: now)
         counters?.add(rowCounts)
         return rowCounts.reduce(0) { $0 + $1.rows }
     }

@@ -35,18 +35,20 @@ public final class Log: Sendable {
     }
 
     private struct State {
-        var waiting: [UInt8] = []
-        var dropped = 0
+        var waitingBytes: [UInt8] = []
+        var droppedLineCount = 0
         var isStopped = false
     }
 
-    private static let limit = 4 << 20
+    private static let maxWaitingBytes = 4 << 20
 
     private let level: Level
     private let clock: any WallClock
     private let state = Locked(State())
-    private let work = DispatchSemaphore(value: 0)
-    private let isDone = DispatchSemaphore(value: 0)
+    /// The semaphore that wakes the writing thread.
+    private let wakeSemaphore = DispatchSemaphore(value: 0)
+    /// The semaphore that the writing thread signals when it ends.
+    private let doneSemaphore = DispatchSemaphore(value: 0)
     private let descriptor: Int32
 
     /// - Parameter descriptor: the descriptor that lines are written to: standard error, except in tests.
@@ -75,39 +77,41 @@ public final class Log: Sendable {
 
     private func append(_ line: [UInt8]) {
         let mustWake = state.withLock { state in
-            guard state.waiting.count + line.count < Self.limit else {
-                state.dropped += 1
+            guard state.waitingBytes.count + line.count < Self.maxWaitingBytes else {
+                state.droppedLineCount += 1
                 return false
             }
-            let wasEmpty = state.waiting.isEmpty
-            state.waiting += line
-            state.waiting.append(UInt8(ascii: "\n"))
+            let wasEmpty = state.waitingBytes.isEmpty
+            state.waitingBytes += line
+            state.waitingBytes.append(UInt8(ascii: "\n"))
             return wasEmpty
         }
-        if mustWake { work.signal() }
+        if mustWake { wakeSemaphore.signal() }
     }
 
     /// Writes the lines that wait and ends the thread; later lines are lost. Waits at most a second for a slow reader.
     func stop() {
         guard level != .off else { return }
         state.withLock { $0.isStopped = true }
-        work.signal()
-        _ = isDone.wait(timeout: .now() + 1)
+        wakeSemaphore.signal()
+        _ = doneSemaphore.wait(timeout: .now() + 1)
     }
 
     private func writeUntilStopped() {
         var isStopped = false
         while !isStopped {
-            work.wait()
-            let taken = state.withLock { state in
+            wakeSemaphore.wait()
+            let takenState = state.withLock { state in
                 defer { state = State(isStopped: state.isStopped) }
                 return state
             }
-            writeAll(taken.waiting)
-            if taken.dropped > 0 { write(.warning, "log_lines_dropped") { $0.field("count", taken.dropped) } }
-            isStopped = taken.isStopped
+            writeAll(takenState.waitingBytes)
+            if takenState.droppedLineCount > 0 {
+                write(.warning, "log_lines_dropped") { $0.field("count", takenState.droppedLineCount) }
+            }
+            isStopped = takenState.isStopped
         }
-        isDone.signal()
+        doneSemaphore.signal()
     }
 
     /// Writes lines to the descriptor. While it accepts nothing (disk full, reader gone), lines are lost and the server
@@ -115,10 +119,10 @@ public final class Log: Sendable {
     private func writeAll(_ lines: [UInt8]) {
         var rest = lines[...]
         while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
-            rest = rest.dropFirst(written)
+            let writtenCount = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if writtenCount < 0, errno == EINTR { continue }
+            guard writtenCount > 0 else { return }
+            rest = rest.dropFirst(writtenCount)
         }
     }
 }

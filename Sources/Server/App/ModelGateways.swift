@@ -63,8 +63,8 @@ package final class ModelGateways {
             schemaStyle: key.schemaStyle, tokensField: key.tokensField, health: health)
     }
 
-    /// Returns whether the provider of a key could be reached by the latest calls.
-    func network(of key: StoredAIKey) -> NetworkState { health(of: key).network }
+    /// Returns the state of the network to the provider of a key, as the latest calls found it.
+    func networkState(of key: StoredAIKey) -> NetworkState { health(of: key).network }
 
     func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
 

@@ -12,7 +12,7 @@ extension PageRequest {
     ///   - table: a table or a subquery, with one row for each item.
     ///   - name: the table's name in the other parameters.
     ///   - condition: selects the items by columns of the table.
-    ///   - joins: LEFT JOINs, each of which MUST find at most one row for an item. They join the page's items alone.
+    ///   - joins: LEFT JOINs, each of which MUST find at most one row for an item. Only the page's items are joined.
     ///   - order: expressions on columns of the table. No two items may be equal in all of them, or pages overlap.
     func select(
         _ columns: SQL, from table: SQL, as name: SQL, where condition: SQL, joining joins: SQL = "", orderBy order: SQL

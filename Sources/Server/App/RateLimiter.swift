@@ -41,7 +41,7 @@ public final class RateLimiter: Sendable {
     /// The maximum number of subjects that each of the 16 shards counts at the same time.
     static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
-    /// Whether requests over the limit are refused. Load tests only count them.
+    /// Whether requests over the limit are refused. In load tests they are counted but not refused.
     private let isEnforced: Bool
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }

@@ -10,9 +10,10 @@ struct RateWindows<Key: Hashable> {
         let slot: Int
     }
 
-    /// The number of keys that are compared to find the one to evict.
+    /// The maximum number of keys that are compared to find the one to evict.
     private static var candidateCount: Int { 8 }
 
+    /// The maximum number of keys.
     private let limit: Int
     private var windows: [Key: Window] = [:]
     private var ring: [Key] = []
@@ -28,7 +29,8 @@ struct RateWindows<Key: Hashable> {
 
     var keyCount: Int { windows.count }
 
-    /// Returns whether a new key would evict another one in the window.
+    /// Returns whether a new key would evict another one in the window. If the maximum number of keys is reached,
+    /// expired windows are removed first.
     mutating func isFull(_ windowNumber: Int64) -> Bool {
         guard windows.count >= limit else { return false }
         sweep(windowNumber)
@@ -81,12 +83,12 @@ struct RateWindows<Key: Hashable> {
         var smallest = nextCandidate
         for offset in 0..<min(Self.candidateCount, ring.count) {
             let slot = (nextCandidate + offset) % ring.count
-            if weight(slot, windowNumber) < weight(smallest, windowNumber) { smallest = slot }
+            if count(atSlot: slot, in: windowNumber) < count(atSlot: smallest, in: windowNumber) { smallest = slot }
         }
         nextCandidate = (nextCandidate + Self.candidateCount) % ring.count
         windows[ring[smallest]] = nil
         return smallest
     }
 
-    private func weight(_ slot: Int, _ windowNumber: Int64) -> Int { count(ring[slot], in: windowNumber) ?? 0 }
+    private func count(atSlot slot: Int, in windowNumber: Int64) -> Int { count(ring[slot], in: windowNumber) ?? 0 }
 }

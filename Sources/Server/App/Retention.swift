@@ -75,13 +75,13 @@ enum Retention {
     /// Applies every rule to the rows that are due, in batches.
     /// - Returns: the number of rows that were deleted or cleared, by rule.
     static func run(
-        _ database: any Queries, batch: Int, at now: Timestamp
+        _ database: any Queries, batchSize: Int, at now: Timestamp
     ) async throws(PostgresError) -> [(name: String, rows: Int)] {
         var rowCounts: [(name: String, rows: Int)] = []
         for rule in rules {
-            var (rows, count) = (0, batch)
-            while count == batch {
-                count = try await database.query(rule.end(batch, rule.cutoff(at: now))).affectedRows
+            var (rows, count) = (0, batchSize)
+            while count == batchSize {
+                count = try await database.query(rule.end(batchSize, rule.cutoff(at: now))).affectedRows
                 rows += count
             }
             rowCounts.append((rule.name, rows))
@@ -103,7 +103,7 @@ enum Retention {
     }
 }
 
-/// `nagz admin retention`: what the next round of retention removes.
+/// The command `nagz admin retention`: it applies the rules of retention now, or in a dry run only counts what is due.
 public enum RetentionCommand {
     /// One kind of data.
     public struct Line: Sendable {
@@ -122,7 +122,7 @@ public enum RetentionCommand {
             let lines = try await Retention.countDueRows(database, at: now).map { rule, rows in
                 Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), dueRows: rows)
             }
-            if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batchSize, at: now) }
+            if !isDryRun { _ = try await Retention.run(database, batchSize: Housekeeping.batchSize, at: now) }
             return lines
         }
     }

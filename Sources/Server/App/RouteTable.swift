@@ -168,7 +168,7 @@ final class RouteTable {
         try Self.requireReadable(request, Body.form)
         var path: [ParameterReader.Pair] = []
         for parameter in request.route?.parameters ?? [] {
-            path.append((parameter.name, request.head.pathSegment(parameter.segment)))
+            path.append((parameter.name, request.head.pathSegment(parameter.segmentIndex)))
         }
         var query: [ParameterReader.Pair] = []
         for pair in request.query { query.append((pair.name, pair.value)) }
@@ -199,7 +199,7 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
     ) async throws -> Value {
-        var caller = try caller(of: request, endpoint.operation, context, &fields)
+        var caller = try authenticateCaller(of: request, endpoint.operation, context, &fields)
         let isTraced = endpoint.operation.isTraced
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
@@ -246,8 +246,10 @@ final class RouteTable {
 
     private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any HasClientTrace)?.clientTrace }
 
-    /// Returns the caller that the request's token names. A request without a valid token is counted by its address.
-    private func caller(
+    /// Returns the caller that the request's token names, and counts the request: by the person, or by the address if
+    /// the token is not valid.
+    /// - Throws: 401 for the token; 429 when the quota is used up.
+    private func authenticateCaller(
         of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) -> Caller {
         let caller: Caller
@@ -292,6 +294,7 @@ final class RouteTable {
         }
     }
 
+    /// Logs the cause of a failure, if there is one, and returns the response.
     private static func response(
         to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
     ) -> Response {
@@ -350,8 +353,10 @@ extension CallContext {
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
         remote = request.remote.network
-        client = request.headers["user-agent"].map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }
-        if client?.isEmpty == true { client = nil }
+        userAgent = request.headers["user-agent"].map {
+            String(String.UnicodeScalarView($0.unicodeScalars.prefix(200)))
+        }
+        if userAgent?.isEmpty == true { userAgent = nil }
         ifMatch = request.headers["if-match"]
         idempotency = try IdempotencyKey(request, operation)
     }

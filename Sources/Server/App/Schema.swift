@@ -12,11 +12,12 @@ public enum Schema {
         }
     }
 
-    /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants; or reports what it
-    /// would do.
+    /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants. A dry run only
+    /// reports what would be done.
     /// - Parameters:
-    ///   - databaseURL: the schema owner's.
-    ///   - restored: called with the role or the grants if they were missing, and with the rights that PUBLIC had.
+    ///   - databaseURL: the URL with the login of the schema's owner.
+    ///   - restored: called with a text about each repair: the role or the grants that were missing, and the rights
+    ///     that PUBLIC had.
     /// - Returns: the number of pending migrations.
     @discardableResult
     public static func migrate(
@@ -40,7 +41,7 @@ public enum Schema {
 
     /// Checks that a server can work with the database: its login has the privileges it needs and no others, and the
     /// schema is this program's.
-    /// - Parameter databaseURL: the server login's.
+    /// - Parameter databaseURL: the URL with the server's login.
     /// - Throws: `RoleFault`, `MigrationsPending`, or `Migrator.MigrationError` when the database is newer than the
     ///   files or differs from them.
     public static func check(folder: String, databaseURL: String) async throws {
@@ -55,7 +56,7 @@ public enum Schema {
     /// Runs `body` with one database session on a loop of its own.
     /// - Parameters:
     ///   - settings: session settings, such as `statement_timeout`.
-    ///   - defaults: keywords of libpq with their values, for what the URL leaves open.
+    ///   - defaults: values for keywords of libpq that the URL does not set.
     public static func withDatabase<Value: Sendable>(
         _ url: String, settings: [(name: String, value: String)] = [],
         defaults: [(keyword: String, value: String)] = [],

@@ -47,7 +47,7 @@ final class SharedTurnQueue<Key: Hashable & Sendable>: Sendable {
         waiter?.resume(returning: false)
     }
 
-    /// Ends one run of the key, and resumes those whose turn has come.
+    /// Ends one run of the key, and resumes the tasks whose turn has come.
     func leave(_ key: Key) {
         let next = state.withLock { state in
             state.turns.leave(key).compactMap { state.waiters.removeValue(forKey: $0) }

@@ -4,7 +4,8 @@ import SQL
 
 /// A hot standby that reads the entities of long pages, in place of the primary. Used on one loop.
 ///
-/// When it does not answer within two seconds, the primary answers. Lost sessions are opened again in the background.
+/// When it does not answer within two seconds, or is behind, the primary answers. Lost sessions are opened again in the
+/// background.
 package final class Standby {
     /// The default of the connection, which selects a standby where the connection string names several hosts.
     static let connectionDefaults = [(keyword: "target_session_attrs", value: "standby")]
@@ -41,7 +42,7 @@ package final class Standby {
     func close() { database.close() }
 
     /// Returns whether a session is open; otherwise records that the standby was unavailable for the read.
-    func isReady() -> Bool {
+    func checkReadiness() -> Bool {
         if database.openConnections > 0 { return true }
         use.record(.unavailable(database.lastFailure ?? "no session is open yet"), at: .now())
         return false
@@ -55,7 +56,7 @@ package final class Standby {
         return rows
     }
 
-    private func read(_ statement: SQL) async -> (StandbyUse.Result, Rows?) {
+    private func read(_ statement: SQL) async -> (result: StandbyUse.Result, rows: Rows?) {
         let database = database
         do throws(PostgresError) {
             let results = try await database.pipeline(["SELECT pg_is_in_recovery() AS is_standby", statement])

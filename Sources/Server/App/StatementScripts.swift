@@ -30,10 +30,10 @@ package struct StatementScripts {
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
         let sessionCheck = Access().sessionCheck(caller)
-        let random =
+        let variableDefinitions =
             "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
         func page(_ start: FeedStart) -> String {
-            random
+            variableDefinitions
                 + Self.script(
                     SyncStatements.page(
                         Self.family, for: caller, sessionCheck: sessionCheck, from: start, .legacy), now)
@@ -61,7 +61,10 @@ package struct StatementScripts {
         let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)
         files = [
-            ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),
+            (
+                "w2.pgb",
+                variableDefinitions + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"
+            ),
             ("w3.pgb", page(.sinceSecond(since.seconds))),
             ("w4.pgb", page(.beginning)),
             (

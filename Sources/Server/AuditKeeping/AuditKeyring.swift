@@ -86,8 +86,8 @@ public struct AuditKeyring: Sendable {
         guard signingKeys.count > 1 else { return signingKeys.map { ($0.verifier, nil) } }
         return zip(signingKeys.dropFirst(), signingKeys).flatMap { old, new in
             [
-                (key: new.verifier, note: TrustedKeys.handover(from: old, to: new.verifier)),
-                (key: old.verifier, note: TrustedKeys.handover(from: new, to: old.verifier)),
+                (key: new.verifier, note: TrustedKeys.makeHandover(from: old, to: new.verifier)),
+                (key: old.verifier, note: TrustedKeys.makeHandover(from: new, to: old.verifier)),
             ]
         }
     }

@@ -30,6 +30,7 @@ public struct DatabaseCheck: Sendable {
             its target, SELECT pg_wal_replay_resume() ends it
             """)
 
+    /// Runs the checks in order.
     /// - Returns: one result, of `database`, when the database does not answer, or is in recovery after a restore.
     public func run() async -> [CheckResult] {
         do {
@@ -57,16 +58,16 @@ public struct DatabaseCheck: Sendable {
     private static func run(
         _ database: Database, _ requirements: SchemaRequirements, _ clock: any WallClock
     ) async throws -> [CheckResult] {
-        let server = try await server(database)
+        let server = try await checkServer(database)
         var results = [server]
-        if server.status != .failed { results.append(writes(try await database.writeFault())) }
-        results.append(try await clocks(database, clock))
-        results.append(await role(requirements, database))
-        let schema = await schema(requirements, database)
+        if server.status != .failed { results.append(writesResult(try await database.probeWrites())) }
+        results.append(try await checkClocks(database, clock))
+        results.append(await checkRole(requirements, database))
+        let schema = await checkSchema(requirements, database)
         results.append(schema)
         // Before its migrations are applied, the database lacks their grants too.
         if schema.status == .ok {
-            results.append(await grants(requirements, database))
+            results.append(await checkGrants(requirements, database))
             if let replication = try await ReplicationCheck.run(database) { results.append(replication) }
         }
         return results
@@ -74,7 +75,7 @@ public struct DatabaseCheck: Sendable {
 
     // MARK: Server
 
-    private static func server(_ queries: any Queries) async throws -> CheckResult {
+    private static func checkServer(_ queries: any Queries) async throws -> CheckResult {
         let row = try await queries.query(
             """
             SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
@@ -83,7 +84,7 @@ public struct DatabaseCheck: Sendable {
             FROM (SELECT) one LEFT JOIN pg_stat_ssl s ON s.pid = pg_backend_pid()
             """
         ).onlyRow()
-        return server(
+        return serverResult(
             version: try row["version"], number: try row["number"], isStandby: try row["is_standby"],
             protocol: try row["is_encrypted"] ? row["protocol"] ?? "TLS" : nil, isLocal: try row["is_local"])
     }
@@ -91,7 +92,7 @@ public struct DatabaseCheck: Sendable {
     /// - Parameters:
     ///   - protocol: the protocol of the encryption; nil without encryption.
     ///   - isLocal: whether the database is on this machine.
-    static func server(
+    static func serverResult(
         version: String, number: Int, isStandby: Bool, protocol: String?, isLocal: Bool
     ) -> CheckResult {
         let name = "PostgreSQL \(version)"
@@ -111,19 +112,19 @@ public struct DatabaseCheck: Sendable {
         return .ok("database", "\(name), encrypted with \(`protocol`)")
     }
 
-    static func writes(_ fault: WriteFault?) -> CheckResult {
+    static func writesResult(_ fault: WriteFault?) -> CheckResult {
         guard let fault else { return .ok("writes", "the database takes writes") }
         return .failed("writes", "the database \(fault.text)", advice: fault.advice)
     }
 
     // MARK: Clocks
 
-    private static func clocks(_ queries: any Queries, _ clock: any WallClock) async throws -> CheckResult {
-        clocks(skew: try await ClockSkew.measure(queries, clock).skew)
+    private static func checkClocks(_ queries: any Queries, _ clock: any WallClock) async throws -> CheckResult {
+        clockResult(skew: try await ClockSkew.measure(queries, clock).skew)
     }
 
     /// - Parameter skew: the time by which the database's clock is ahead.
-    static func clocks(skew: Timestamp.Span) -> CheckResult {
+    static func clockResult(skew: Timestamp.Span) -> CheckResult {
         let distance = Timestamp.Span(microseconds: abs(skew.microseconds))
         let seconds = String(format: "%.1f", Double(distance.microseconds) / 1_000_000)
         let offset = skew.microseconds < 0 ? "behind" : "ahead of"
@@ -138,7 +139,7 @@ public struct DatabaseCheck: Sendable {
 
     // MARK: Role and schema
 
-    private static func role(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+    private static func checkRole(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
             try await requirements.checkRole(queries)
             let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
@@ -148,7 +149,7 @@ public struct DatabaseCheck: Sendable {
         }
     }
 
-    private static func schema(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+    private static func checkSchema(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
             try await requirements.checkMigrations(queries)
             return .ok("schema", "all \(requirements.version) migrations are applied, and unchanged")
@@ -157,7 +158,7 @@ public struct DatabaseCheck: Sendable {
         }
     }
 
-    private static func grants(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+    private static func checkGrants(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
             try await requirements.checkGrants(queries)
             return .ok("grants", "the role has the grants of the migrations, and no others")

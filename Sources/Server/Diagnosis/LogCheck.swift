@@ -33,7 +33,7 @@ public struct LogCheck: Sendable {
 
     /// Checks the file.
     /// - Returns: the result, and the checkpoint in the file if it can be used.
-    private func checkFile() -> (CheckResult, Checkpoint?) {
+    private func checkFile() -> (result: CheckResult, checkpoint: Checkpoint?) {
         let name = "checkpoint file"
         do throws(CheckpointFile.Fault) {
             guard let entry = try file.inspect(origin: keys.origin) else { return (missingFile(name), nil) }
@@ -80,7 +80,7 @@ public struct LogCheck: Sendable {
             let snapshot = try await Schema.inspect(databaseURL) { database in
                 try await database.transaction { transaction in
                     _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                    let heads = try await RestoredLogAcceptance.heads(transaction, remembered, keys)
+                    let heads = try await RestoredLogAcceptance.readHeads(transaction, remembered, keys)
                     let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
                     return LoopBound(value: Snapshot(heads: heads, signedAt: newest?.time))
                 }.value

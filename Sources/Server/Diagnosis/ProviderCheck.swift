@@ -3,9 +3,9 @@ import ModelProviders
 import NagzAI
 import Reactor
 
-/// Checks the services that the server calls: the gateway of a language model, and the receivers of notifications. It
-/// sends no notification and nothing that people wrote: it asks the gateway for its list of models, and a receiver with
-/// OPTIONS. People's own providers are not asked.
+/// Checks the services that the server calls: the gateway of a language model, and the receivers of notifications and
+/// mails. It sends no message and nothing that people wrote: it asks the gateway for its list of models, sends an
+/// OPTIONS request to a webhook or APNs, and signs in at a mail relay. People's own providers are not called.
 public struct ProviderCheck: Sendable {
     private let models: ModelOptions
     private let deliveries: DeliveryOptions
@@ -23,16 +23,17 @@ public struct ProviderCheck: Sendable {
         defer { loop.stop() }
         return try await loop.runTask { poller in
             [
-                await gateway(poller), await delivery("push", deliveries.push, isUsed: sendsDeliveries, poller),
+                await checkGateway(poller),
+                await checkDelivery("push", deliveries.push, isUsed: sendsDeliveries, poller),
                 // Every instance sends codes.
-                await delivery(
+                await checkDelivery(
                     "sms", deliveries.sms, isUsed: sendsDeliveries || deliveries.codeGateway != nil, poller),
-                await mail(poller),
+                await checkMail(poller),
             ]
         }
     }
 
-    private func gateway(_ poller: Poller) async -> CheckResult {
+    private func checkGateway(_ poller: Poller) async -> CheckResult {
         let gateways = ModelGateways(models, poller)
         defer { gateways.close() }
         guard let server = gateways.serverGateway, let model = models.gateway?.model else {
@@ -51,7 +52,7 @@ public struct ProviderCheck: Sendable {
         }
     }
 
-    private func delivery(
+    private func checkDelivery(
         _ name: String, _ provider: DeliveryOptions.Provider, isUsed: Bool, _ poller: Poller
     ) async -> CheckResult {
         guard isUsed else { return .notConfigured(name, "this instance sends no notifications") }
@@ -63,10 +64,10 @@ public struct ProviderCheck: Sendable {
         }
         let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
         defer { client.close() }
-        return await webhook(name, url, client, whenAway: "messages are retried for a day")
+        return await checkWebhook(name, url, client, whenAway: "messages are retried for a day")
     }
 
-    private func mail(_ poller: Poller) async -> CheckResult {
+    private func checkMail(_ poller: Poller) async -> CheckResult {
         guard let mail else {
             return .notConfigured("mail", "forgotten passwords are reset with nagz admin reset-password")
         }
@@ -74,7 +75,7 @@ public struct ProviderCheck: Sendable {
         defer { client.close() }
         switch mail.transport {
         case .webhook(let hook):
-            return await webhook("mail", hook.url, client, whenAway: "mails are retried for six minutes")
+            return await checkWebhook("mail", hook.url, client, whenAway: "mails are retried for six minutes")
         case .relay(let relay):
             do throws(HTTPClientError) {
                 try await client.checkLogin(at: relay)
@@ -87,9 +88,11 @@ public struct ProviderCheck: Sendable {
         }
     }
 
-    private func webhook(_ name: String, _ url: String, _ client: HTTPClient, whenAway: String) async -> CheckResult {
+    private func checkWebhook(
+        _ name: String, _ url: String, _ client: HTTPClient, whenAway: String
+    ) async -> CheckResult {
         do throws(HTTPClientError) {
-            // A webhook need not know this method: below 500 the status does not matter, and 501 says just that.
+            // A webhook need not know this method: no status below 500 is a fault, and 501 means an unknown method.
             let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .providerResponse))
             return response.status < 500 || response.status == 501
                 ? .ok(name, "the provider answers")

@@ -22,7 +22,7 @@ public enum ResourceCheck {
     private static let lowFreeBytes: UInt64 = 256 << 20
 
     /// Checks the file system that holds the checkpoint file, which is all that the server writes outside the database.
-    public static func disk(of file: CheckpointFile) -> CheckResult {
+    public static func checkDisk(of file: CheckpointFile) -> CheckResult {
         var status = statvfs()
         guard statvfs(file.folder, &status) == 0 else {
             return .failed(
@@ -33,10 +33,10 @@ public enum ResourceCheck {
             bytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
             files: status.f_files == 0 ? nil : UInt64(status.f_favail), isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
         )
-        return disk(space, folder: file.folder)
+        return checkDisk(space, folder: file.folder)
     }
 
-    static func disk(_ space: DiskSpace, folder: String) -> CheckResult {
+    static func checkDisk(_ space: DiskSpace, folder: String) -> CheckResult {
         if space.isReadOnly {
             return .failed(
                 "disk", "the file system of “\(folder)” is read-only",
@@ -56,7 +56,7 @@ public enum ResourceCheck {
 
     /// Checks the time zone database, from which local times are computed.
     /// - Parameter now: the current time.
-    public static func timeZones(_ database: ZoneDatabase = .system, at now: Timestamp) -> CheckResult {
+    public static func checkTimeZones(_ database: ZoneDatabase = .system, at now: Timestamp) -> CheckResult {
         guard let release = database.release else {
             return .failed(
                 "time zones", "there is no time zone database in “\(database.folder)”",
@@ -73,12 +73,12 @@ public enum ResourceCheck {
     // MARK: Descriptors
 
     /// Checks the descriptor limits of this process. A server that is started in the same way has the same limits.
-    public static func descriptors(_ configuration: Configuration) -> CheckResult {
+    public static func checkDescriptors(_ configuration: Configuration) -> CheckResult {
         let limit = DescriptorLimit.current()
-        return descriptors(configuration, soft: limit.soft, hard: limit.hard)
+        return checkDescriptors(configuration, soft: limit.soft, hard: limit.hard)
     }
 
-    static func descriptors(_ configuration: Configuration, soft: Int, hard: Int) -> CheckResult {
+    static func checkDescriptors(_ configuration: Configuration, soft: Int, hard: Int) -> CheckResult {
         // The server raises the soft limit to the hard one.
         let raised = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
         var checked = configuration

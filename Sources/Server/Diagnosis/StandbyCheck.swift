@@ -15,8 +15,9 @@ public struct StandbyCheck: Sendable {
 
     public func run() async -> CheckResult {
         do {
-            let primary = try await Self.position(databaseURL, "pg_current_wal_lsn()")
-            let standby = try await Self.position(standbyURL, "pg_last_wal_replay_lsn()", Standby.connectionDefaults)
+            let primary = try await Self.readPosition(databaseURL, "pg_current_wal_lsn()")
+            let standby = try await Self.readPosition(
+                standbyURL, "pg_last_wal_replay_lsn()", Standby.connectionDefaults)
             return Self.result(isSameCluster: primary.cluster == standby.cluster, primary.bytes - standby.bytes)
         } catch {
             return .failed(
@@ -36,7 +37,7 @@ public struct StandbyCheck: Sendable {
     }
 
     /// Returns the identifier of the cluster, and a position in its write-ahead log.
-    private static func position(
+    private static func readPosition(
         _ url: String, _ position: SQL, _ defaults: [(keyword: String, value: String)] = []
     ) async throws -> (cluster: Int, bytes: Int) {
         try await Schema.withDatabase(url, defaults: defaults) { database in

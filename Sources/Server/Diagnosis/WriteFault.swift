@@ -44,7 +44,7 @@ extension Database {
     /// - Returns: nil if the database takes writes.
     /// - Throws: an error that does not show whether writes work: the database does not answer, is overloaded or shuts
     ///   down.
-    func writeFault() async throws(PostgresError) -> WriteFault? {
+    func probeWrites() async throws(PostgresError) -> WriteFault? {
         do throws(PostgresError) {
             let results = try await pipeline([
                 "SELECT set_config('work_mem', '64kB', true)",

@@ -5,7 +5,7 @@ protocol BackgroundJob: AnyObject {
     /// Runs as long as the loop runs, or until `stop`.
     func start()
     func stop()
-    /// Finishes, after `stop`, the running work. The database sessions are still open.
+    /// Finishes the running work. Called after `stop`, while the database sessions are still open.
     func finish() async
 }
 

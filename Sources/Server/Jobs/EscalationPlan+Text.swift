@@ -3,14 +3,15 @@ import Domain
 /// The windows of escalation in an operator's text: `phase_1=-60m,phase_3=90m,missed=2d`.
 ///
 /// The names are `phase_1` to `phase_4`, `missed` and `reminders`; missing ones keep their defaults. Times are whole
-/// numbers followed by `s`, `m`, `h` or `d`. Commas and line breaks separate; `#` begins a comment.
+/// numbers followed by `s`, `m`, `h` or `d`; `0` needs no unit. Commas and line breaks separate the windows; `#` begins
+/// a comment.
 extension EscalationPlan {
     /// A reason for which a text cannot be parsed.
     public struct Malformed: Error, CustomStringConvertible {
         public let description: String
     }
 
-    private static let names = ["phase_1", "phase_2", "phase_3", "phase_4", "missed", "reminders"]
+    private static let windowNames = ["phase_1", "phase_2", "phase_3", "phase_4", "missed", "reminders"]
 
     public init(text: String) throws(Malformed) {
         var spans: [String: Timestamp.Span] = [:]
@@ -18,10 +19,10 @@ extension EscalationPlan {
             for part in line.prefix(while: { $0 != "#" }).split(separator: ",") {
                 let words = part.split(separator: "=", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
                 if words == [""] { continue }
-                guard words.count == 2, let name = Self.names.first(where: { $0 == words[0] }) else {
+                guard words.count == 2, let name = Self.windowNames.first(where: { $0 == words[0] }) else {
                     throw Malformed(
                         description: "“\(part)” is no window: write NAME=TIME with a name of "
-                            + Self.names.joined(separator: ", "))
+                            + Self.windowNames.joined(separator: ", "))
                 }
                 guard let span = Self.span(words[1]) else {
                     throw Malformed(description: "“\(words[1])” is no time: write a number with s, m, h or d, as -60m")
@@ -48,19 +49,19 @@ extension EscalationPlan {
     /// The windows in seconds, in the form that `init(text:)` parses.
     public var text: String {
         let spans = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed, reminderInterval]
-        return zip(Self.names, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")
+        return zip(Self.windowNames, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")
     }
 
     private static func span(_ word: String) -> Timestamp.Span? {
-        let seconds: Int64
+        let secondsPerUnit: Int64
         switch word.last {
-        case "s": seconds = 1
-        case "m": seconds = 60
-        case "h": seconds = 3_600
-        case "d": seconds = 86_400
+        case "s": secondsPerUnit = 1
+        case "m": secondsPerUnit = 60
+        case "h": secondsPerUnit = 3_600
+        case "d": secondsPerUnit = 86_400
         default: return word.utf8.allSatisfy { $0 == UInt8(ascii: "0") } && !word.isEmpty ? .seconds(0) : nil
         }
         guard let count = Int64(word.dropLast()), abs(count) <= 366 * 86_400 else { return nil }
-        return .seconds(count * seconds)
+        return .seconds(count * secondsPerUnit)
     }
 }

@@ -22,7 +22,8 @@ final class Scheduler: PeriodicJob {
     static let period = Duration.milliseconds(500)
     /// The time for which a round works before it releases the lock, well below the idle timeout of its transaction.
     private static let workTime = Duration.seconds(3)
-    /// The number of families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
+    /// The maximum number of families whose nags are escalated concurrently. Their acts share transactions
+    /// (`GroupCommit`).
     private static let workerCount = 16
 
     private let nags: Nags
@@ -65,15 +66,17 @@ final class Scheduler: PeriodicJob {
     /// - Returns: whether more is due than the round took.
     func runRound() async throws -> Bool {
         let now = clock.now()
-        let (snapshot, isFull) = try await database.transaction { transaction in
+        let (snapshot, isMoreDue) = try await database.transaction { transaction in
             LoopBound(value: try await work(transaction, now))
         }.value
         status.update(snapshot)
         lastFailure = nil
-        return isFull
+        return isMoreDue
     }
 
-    private func work(_ transaction: Transaction, _ now: Timestamp) async throws -> (SchedulerStatus.Snapshot, Bool) {
+    private func work(
+        _ transaction: Transaction, _ now: Timestamp
+    ) async throws -> (snapshot: SchedulerStatus.Snapshot, isMoreDue: Bool) {
         var snapshot = SchedulerStatus.Snapshot()
         snapshot.isLeading = try await transaction.query(SchedulerStatements.tryLock).onlyRow()["is_ours"]
         guard snapshot.isLeading else {
@@ -89,10 +92,10 @@ final class Scheduler: PeriodicJob {
         let families = try batches(of: due)
         try reach(.dueNagsRead)
         if families.isEmpty {
-            let isFull = !servedFamilies.isEmpty || isDigestWaiting
+            let isMoreDue = !servedFamilies.isEmpty || isDigestWaiting
             servedFamilies = []
             snapshot.roundEndedAt = now
-            return (snapshot, isFull)
+            return (snapshot, isMoreDue)
         }
         try await escalate(families, now, until: .now() + Self.workTime)
         snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).onlyRow()["since"]

@@ -17,7 +17,7 @@ final class SchedulerStatus: Sendable {
         var isLeading = false
         /// The time at which the last round ended; nil before the first.
         var roundEndedAt: Timestamp?
-        /// The time since which the most overdue step was due after the last round; nil if no step was left.
+        /// The time since which the most overdue step has been due; nil if the last round left no due step.
         var dueSince: Timestamp?
     }
 

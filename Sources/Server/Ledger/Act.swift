@@ -6,7 +6,7 @@ import SQL
 /// One write to a family's data: its basis, the statements that carry it out, and its entry in the audit log.
 ///
 /// The statements take sequence number and time from `ledger_stamp`, so that they write nothing when the ledger refuses
-/// the act. The request's `now` and `trace` are there too: a value named there is sent once.
+/// the act. `ledger_stamp` also has the request's `now` and `trace`, so that these are sent only once.
 ///
 ///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM ledger_stamp
 ///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE
@@ -20,10 +20,10 @@ struct Act {
         /// with everything that the decision depends on. For decisions that count or compare, or that may happen only
         /// once.
         case nothingChanged(since: Int64)
-        /// Nobody's rights, consents or preferences have changed since that sequence number. For acts that only record
-        /// a read.
+        /// Nobody's rights, consents or preferences have changed since that sequence number. For decisions that depend
+        /// on nothing else, such as a denial, a sign-in or the record of a read.
         case rightsUnchanged(since: Int64)
-        /// Nothing: for acts outside families, which depend on constraints alone.
+        /// Nothing: for acts that depend on constraints of the database alone, or that no other act can make wrong.
         case nothing
     }
 

@@ -10,10 +10,10 @@ struct DailyCount {
     let limit: DailyLimit
     let user: UserID
 
-    /// Returns the part of an act that counts it. The act MUST require that nothing has changed since its chain was
-    /// read; otherwise several acts at once may exceed the limit.
+    /// Returns the statement, a part of an act, that counts the act. The act MUST require that nothing has changed
+    /// since its chain was read; otherwise several acts at once may exceed the limit.
     /// - Throws: 429 when the person has reached the limit.
-    func increment(at now: Timestamp, _ queries: any Queries) async throws -> SQL {
+    func incrementStatement(at now: Timestamp, _ queries: any Queries) async throws -> SQL {
         let rows = try await queries.query(
             """
             SELECT day_started, count FROM daily_counts

@@ -20,7 +20,8 @@ struct IdempotencyRecord {
         self.key = key
     }
 
-    /// Returns the stored answer; nil when there is none yet, and when the session has ended.
+    /// Returns the stored answer, and marks the caller's response as a replay. Returns nil when there is no answer yet,
+    /// and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(

@@ -11,9 +11,9 @@ extension Ledger {
     /// `decide` runs under the locks. If another act stored the person's key first, the transaction is repeated, and
     /// `decide` with it. A decision to write creates the ledger; the others create nothing.
     /// - Parameters:
-    ///   - id: the connection's.
+    ///   - id: the ID of the connection.
     ///   - pair: a text that is the same for both people, whoever of them invites.
-    /// - Throws: what `decide` throws; a refusal without an entry.
+    /// - Throws: what `decide` throws, or the refusal it decides on, which is not recorded.
     func createConnectionLedger<Answer: WireContent>(
         _ caller: Caller, _ id: FamilyID, pair: String, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
@@ -24,10 +24,10 @@ extension Ledger {
                 let deadline = database.requestDeadline
                 try await rowLockLimiter.enter(inviter, until: deadline)
                 defer { rowLockLimiter.leave(inviter) }
-                let held = try await database.transaction(until: deadline) { transaction in
+                let boundOutcome = try await database.transaction(until: deadline) { transaction in
                     // Always the pair first, so that two invitations never wait for each other.
-                    _ = try await transaction.query("SELECT \(Self.lock(pair))")
-                    _ = try await transaction.query("SELECT \(Self.lock(caller.userID.description))")
+                    _ = try await transaction.query("SELECT \(Self.lockExpression(pair))")
+                    _ = try await transaction.query("SELECT \(Self.lockExpression(caller.userID.description))")
                     let decision = try await decide(transaction)
                     var seal: Sealing.Seal?
                     if case .perform(let act, let answer) = decision {
@@ -39,7 +39,7 @@ extension Ledger {
                     }
                     return LoopBound(value: (decision, seal))
                 }
-                let (decision, seal) = held.value
+                let (decision, seal) = boundOutcome.value
                 if decision.dataSubject != nil { recordCommit(seal, in: id) }
                 return try decision.outcome()
             }
@@ -47,5 +47,7 @@ extension Ledger {
     }
 
     /// Returns an expression that takes a lock until the transaction ends.
-    private static func lock(_ name: String) -> SQL { "pg_advisory_xact_lock(hashtextextended(\(name), 7107))" }
+    private static func lockExpression(_ name: String) -> SQL {
+        "pg_advisory_xact_lock(hashtextextended(\(name), 7107))"
+    }
 }

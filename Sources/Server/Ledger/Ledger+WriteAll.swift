@@ -12,7 +12,8 @@ extension Ledger {
     /// `decide` passes every act but the last to `perform`, and returns the last act with the answer. Its reads see the
     /// earlier acts of the transaction; the basis of each act MUST be read after the act before it. A refusal rolls all
     /// of them back, and only the refusal is recorded.
-    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`; nothing is written then.
+    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`; then none of the acts
+    ///   is written.
     func writeAll<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
@@ -42,7 +43,7 @@ extension Ledger {
         try await rowLockLimiter.enter(family, until: deadline)
         defer { rowLockLimiter.leave(family) }
         tally.lockedRows += 1
-        let held = try await database.transaction(until: deadline) { transaction in
+        let boundOutcome = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
             var actSeals = MultiActSeals(sealing)
             let decision = try await decide(transaction) { act in
@@ -62,7 +63,7 @@ extension Ledger {
             }
             return LoopBound(value: (decision, actSeals.used))
         }
-        let (decision, seals) = held.value
+        let (decision, seals) = boundOutcome.value
         for seal in seals { recordCommit(seal, in: family) }
         return try decision.outcome()
     }
@@ -90,7 +91,7 @@ private struct MultiActSeals {
         if let storedSeal = stored[person] {
             seal = Sealing.Seal(key: storedSeal.key)
         } else {
-            seal = try await sealing.seal(for: person, transaction)
+            seal = try await sealing.makeSeal(for: person, transaction)
             if let newSeal = seal, newSeal.keyInsertion != nil { stored[person] = newSeal }
         }
         used.append(seal)

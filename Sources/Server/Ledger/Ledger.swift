@@ -14,7 +14,8 @@ import SQL
 /// client is answered after the commit. If the process dies before, the act either happened completely, with its entry,
 /// or not at all.
 final class Ledger {
-    /// The time by which a family's clock may run ahead of the wall clock. Further writes are refused.
+    /// The time by which a family's clock may run ahead of the wall clock. While it is further ahead, writes are
+    /// refused.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
     /// The maximum number of concurrent writes of a family on one loop.
@@ -33,9 +34,9 @@ final class Ledger {
 
     var tally = Tally()
     /// The number of shared transactions so far.
-    var batches: Int { commits.batchCount }
+    var batchCount: Int { commits.batchCount }
     /// The number of writes that were refused because too many waited, or because they waited too long.
-    var refusals: Int { commits.refusalCount }
+    var refusalCount: Int { commits.refusalCount }
 
     let database: Database
     private let commits: GroupCommit
@@ -109,7 +110,7 @@ final class Ledger {
         let queries = database.queries(until: deadline)
         let decision = try await countDenial(decide(queries), in: family, context.now, queries)
         guard let person = decision.dataSubject else { return try decision.outcome() }
-        let seal = try await sealing.seal(for: person, queries)
+        let seal = try await sealing.makeSeal(for: person, queries)
         let (write, canMerge) = statement(for: decision, in: family, context, idempotency, seal)
         let rows = try await commits.run(
             write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge, until: deadline)
@@ -143,7 +144,8 @@ final class Ledger {
         }
     }
 
-    /// Returns the stored answer to an earlier request with the same `Idempotency-Key`; nil without one.
+    /// Returns the stored answer to an earlier request with the same `Idempotency-Key`, and marks the response as a
+    /// replay; nil without one.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
         try await IdempotencyRecord(caller)?.earlierAnswer(database)
     }
@@ -215,19 +217,19 @@ final class Ledger {
         try await rowLockLimiter.enter(family, until: deadline)
         defer { rowLockLimiter.leave(family) }
         tally.lockedRows += 1
-        let held = try await database.transaction(until: deadline) { transaction in
+        let boundOutcome = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
             let decision = try await countDenial(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
             if let person = decision.dataSubject {
-                seal = try await sealing.seal(for: person, transaction)
+                seal = try await sealing.makeSeal(for: person, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
             }
             return LoopBound(value: (decision, seal))
         }
-        let (decision, seal) = held.value
+        let (decision, seal) = boundOutcome.value
         if decision.dataSubject != nil { recordCommit(seal, in: family) }
         return try decision.outcome()
     }
@@ -251,9 +253,9 @@ final class Ledger {
 
     // MARK: The statement
 
-    /// The beginnings of the parts of an act's statement that contain its `statements`. An act has at most as
-    /// many statements as there are names.
-    private static let statementNames: [SQL] = [
+    /// The beginnings of the common table expressions that contain an act's `statements`. An act has at most as many
+    /// statements as there are beginnings.
+    private static let cteBeginnings: [SQL] = [
         ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
         ", row13 AS (", ", row14 AS (", ", row15 AS (", ", row16 AS (", ", row17 AS (", ", row18 AS (",
@@ -262,7 +264,7 @@ final class Ledger {
 
     /// Returns the key that seals the act's details; nil where nothing is sealed.
     func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
-        try await sealing.seal(for: act.dataSubject, queries)
+        try await sealing.makeSeal(for: act.dataSubject, queries)
     }
 
     /// Returns the decision's act as a statement, and whether it may be merged with others. Not inlined, because its
@@ -289,18 +291,18 @@ final class Ledger {
         outcome: [UInt8]? = nil,
         seal: Sealing.Seal? = nil
     ) -> SQL {
-        precondition(act.statements.count <= Self.statementNames.count && act.stampedRows <= 400)
+        precondition(act.statements.count <= Self.cteBeginnings.count && act.stampedRows <= 400)
         let salt = random.bytes(32)
-        let body = act.details.canonical
+        let body = act.details.canonicalBytes
         let entry = AuditEntry.Act(
             kind: act.kind.rawValue, actor: act.actor, subject: act.subject, resource: act.resource,
             trace: context.trace,
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)
-        text.appendInterpolation(ledgerStamp(act, in: family, context, entry.canonical))
-        for (name, statement) in zip(Self.statementNames, act.statements) {
-            text.appendInterpolation(name)
+        text.appendInterpolation(ledgerStamp(act, in: family, context, entry.canonicalBytes))
+        for (beginning, statement) in zip(Self.cteBeginnings, act.statements) {
+            text.appendInterpolation(beginning)
             text.appendInterpolation(statement)
             text.appendLiteral(")")
         }
@@ -325,12 +327,12 @@ final class Ledger {
     }
 
     /// The condition that the request's time, `act.now`, is close enough to the database's clock.
-    private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
+    private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.clockSkewRange)" : "true" }
 
     /// The end of a comparison of a server's time with the database's clock: the time may be at most
     /// `Readiness.maxClockSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
     /// beginning and may take minutes.
-    static let isWithinClockSkew: SQL = """
+    static let clockSkewRange: SQL = """
         BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         AND statement_timestamp() + \(literal: Int(Readiness.maxClockSkew.microseconds)) * interval '1 microsecond'
         """
@@ -340,8 +342,8 @@ final class Ledger {
         c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
         """
 
-    /// Returns `ledger_stamp`, which locks the family's row and contains its next sequence number and time, the next
-    /// link of its chain, and the request's time and trace, which many statements need.
+    /// Returns the common table expression `ledger_stamp`, which locks the family's row and contains its next sequence
+    /// number and time, the next link of its chain, and the request's time and trace, which many statements need.
     private func ledgerStamp(_ act: Act, in family: FamilyID, _ context: CallContext, _ entryBytes: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {

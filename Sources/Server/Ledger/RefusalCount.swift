@@ -20,7 +20,7 @@ struct RefusalCount {
             family.description, act.actor.description, act.subject?.description ?? "", act.resource?.description ?? "",
         ]
         subjectHash = sha256(
-            Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
+            Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonicalBytes)
     }
 
     /// Creates the count of inputs from a person's outbox that were not applied.

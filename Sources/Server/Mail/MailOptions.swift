@@ -1,7 +1,7 @@
 import Contract
 import HTTPClient
 
-/// The transport of mails, their sender, and the limits of the connection.
+/// The transport of mails, their sender, and the rules for the connection to the transport.
 public struct MailOptions: Sendable {
     /// The service that forwards mails.
     public enum Transport: Sendable {
@@ -22,7 +22,7 @@ public struct MailOptions: Sendable {
     /// The address of this server as people know it, without a slash at its end: the base of links. Nil leaves links
     /// out.
     public var publicURL: String?
-    /// The addresses to which mails may be sent; by default the public internet only.
+    /// The network addresses at which the relay or webhook may be; by default the public internet only.
     public var networks = NetworkGuard()
     /// The file of the certificate authorities that are trusted; nil for the system's.
     public var authorities: String?

@@ -4,8 +4,8 @@ import Reactor
 /// Hands over mails and text messages about accounts in the background. Used on one loop only.
 ///
 /// Messages are kept in memory only, because they may hold codes. If the process ends before a message is accepted, the
-/// message is lost, and the person has to request another one. A message that is not accepted is tried three more times
-/// within six minutes.
+/// message is lost, and the person has to request another one. After a transient fault a message is tried again, up to
+/// three times within about six minutes.
 final class MessageHandover {
     /// A reason for which a message was not accepted, and whether a retry may succeed.
     struct Fault {
@@ -24,8 +24,8 @@ final class MessageHandover {
 
     /// Begins to hand over a message.
     /// - Parameters:
-    ///   - handOver: hands the message over; returns nil once it was accepted.
-    ///   - report: called with the reason when no further attempt is made.
+    ///   - handOver: hands the message over; returns nil if it was accepted or cancelled.
+    ///   - report: called with the reason if the message is given up.
     func begin(_ handOver: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
         guard messagesUnderWay < Self.limit else { return report("too many messages under way") }
         messagesUnderWay += 1

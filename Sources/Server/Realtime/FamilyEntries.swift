@@ -14,8 +14,8 @@ struct FamilyEntries {
 
     /// Reads the rows of `RealtimeStatements.entries`.
     /// - Returns: one for each of the families, in their order.
-    static func read(_ rows: Rows, of families: Int) throws -> [FamilyEntries] {
-        var all = [FamilyEntries](repeating: FamilyEntries(), count: families)
+    static func read(_ rows: Rows, of familyCount: Int) throws -> [FamilyEntries] {
+        var all = [FamilyEntries](repeating: FamilyEntries(), count: familyCount)
         for index in 0..<rows.count {
             let ordinal: Int = try rows[index]["ordinal"]
             try all[ordinal - 1].append(rows[index])

@@ -73,7 +73,7 @@ final class RealtimeCounters: Sendable {
     private let closings = CloseReason.allCases.map { _ in Counter() }
 
     func count(_ closing: CloseReason) { closings[Self.index(closing)].add() }
-    func value(_ closing: CloseReason) -> Int { closings[Self.index(closing)].value }
+    func closingCount(for closing: CloseReason) -> Int { closings[Self.index(closing)].value }
     /// The number of open sockets.
     let open = Counter()
 

@@ -24,11 +24,11 @@ final class RealtimeHub: BackgroundJob {
 
     static let gatheringTime = Duration.milliseconds(25)
     private static let sweepPeriod = Duration.milliseconds(700)
-    /// The number of sweeps of which one also looks at connections, which costs more.
+    /// The number of sweeps among which one also looks at connections. Looking at them costs more.
     private static let sweepsPerConnectionSweep = 4
     private static let checkPeriod = Duration.milliseconds(500)
-    /// The number of sockets from which on a check takes no further family. It limits the cost of a check, however many
-    /// sockets there are.
+    /// The number of sockets at which a check takes no further family, so that its cost is limited however many sockets
+    /// there are.
     private static let socketsPerCheck = 500
     private static let presencePeriod = Duration.seconds(15)
     /// The largest number of families, or connections, whose entries are read in one round.
@@ -213,7 +213,7 @@ final class RealtimeHub: BackgroundJob {
         let positions = directory.positions
         for start in stride(from: 0, to: positions.count, by: 5_000) {
             let some = Array(positions[start..<min(start + 5_000, positions.count)])
-            let changed = try await database.query(RealtimeStatements.changed(since: some))
+            let changed = try await database.query(RealtimeStatements.changedFamilies(since: some))
             for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
                 directory.markChanged(some[ordinal - 1].family)
             }

@@ -43,14 +43,14 @@ final class RealtimeRoute {
         } catch {
             let failure = Failure(error)
             report(failure, request)
-            let isOfCaller = failure.answer.status == 401 || failure.answer.status == 403
+            let isCallerNotEntitled = failure.answer.status == 401 || failure.answer.status == 403
             guard !request.headers.contains("origin") else {
                 var refusal = failure.answer
-                if isOfCaller { refusal.status = 401 }
+                if isCallerNotEntitled { refusal.status = 401 }
                 return RouteTable.errorResponse(refusal, request.id.description)
             }
             let (code, network) = (
-                isOfCaller ? LoopSockets.notEntitled : LoopSockets.unavailable, request.remote.network
+                isCallerNotEntitled ? LoopSockets.notEntitled : LoopSockets.unavailable, request.remote.network
             )
             return .upgrade(to: "websocket", fields: handshake.fields) { bound.value.refuse($0, network, with: code) }
         }

@@ -10,7 +10,7 @@ enum RealtimeStatements {
 
     static let listen: SQL = "LISTEN nagz_changes"
 
-    /// Notifies all instances of the families that have changed. The transaction is not synced to disk: a sweep finds
+    /// Sends the payloads to all instances that listen. The transaction is not synced to disk: a sweep finds
     /// the changes of a lost notification.
     static func notify(_ payloads: [String]) -> SQL {
         """
@@ -94,7 +94,7 @@ enum RealtimeStatements {
     }
 
     /// Reads the `ordinal` of each family that has changed since its position.
-    static func changed(since positions: [(family: FamilyID, seq: Int64)]) -> SQL {
+    static func changedFamilies(since positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal
         FROM unnest(\(SQLList(positions.map(\.family))), \(SQLList(positions.map(\.seq)))) WITH ORDINALITY

@@ -48,14 +48,14 @@ extension APIError {
     static let constraintsAreOfTwoScopes = APIError(
         .validationFailed, "Only constraints of one scope can be put in order together.", field: "ids")
     static let simulationHasTooManyTexts = APIError(
-        .validationFailed, "The constraints of a simulation look for at most \(SimulationLimit.texts) texts.",
+        .validationFailed, "The constraints of a simulation look for at most \(SimulationLimit.maxTexts) texts.",
         field: "constraints")
     static func simulationIsTooCostly(case index: Int) -> APIError {
         APIError(InvalidInput("is too long for so many constraints", field: "cases[\(index)].question.content"))
     }
     static let simulationIsTooLong = APIError(
         .validationFailed,
-        "The answer to so many cases has more than \(SimulationLimit.answerBytes >> 20) MB. Send fewer.",
+        "The answer to so many cases has more than \(SimulationLimit.maxAnswerBytes >> 20) MB. Send fewer.",
         field: "cases")
 
     // MARK: Keys

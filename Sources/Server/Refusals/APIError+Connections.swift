@@ -27,7 +27,7 @@ extension APIError {
             "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: seconds(from: now, to: end))
     }
-    static func tooManyInvitationsOfAddress(until end: Timestamp, at now: Timestamp) -> APIError {
+    static func tooManyInvitationsToAddress(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
             "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minuteText).",

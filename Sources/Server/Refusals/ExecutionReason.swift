@@ -37,7 +37,7 @@ struct ExecutionReason {
     static func noLocalModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.localUnavailable, notice ?? "There is no model that could answer.")
     }
-    static let aiSessionHasEnded = ExecutionReason(.sessionOver, "This AI session is over. Begin another one.")
+    static let aiSessionHasEnded = ExecutionReason(.sessionEnded, "This AI session is over. Begin another one.")
     static let confirmationIsInvalid = ExecutionReason(
         .confirmationInvalid,
         "This confirmation is of another question, was used before, or came too late. Ask again.")

@@ -17,7 +17,7 @@ enum AuditAccept {
             let file = try AuditKeyFile.checkpointFile(arguments.givenOptions)
             let acceptance = RestoredLogAcceptance(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), file: file)
-            let heads = try await acceptance.heads()
+            let heads = try await acceptance.readHeads()
             show(heads)
             guard heads.remembered != nil else {
                 guard file.siblings.isEmpty else {

@@ -51,7 +51,7 @@ enum ExportOutput {
     }
 
     /// Opens the file after its last complete line, or standard output.
-    static func open(_ path: String?, _ family: FamilyID?) throws -> (FileHandle, Resumption) {
+    static func open(_ path: String?, _ family: FamilyID?) throws -> (output: FileHandle, resumption: Resumption) {
         guard let path else { return (.standardOutput, Resumption()) }
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -76,7 +76,7 @@ enum ExportOutput {
                 case .entry(let entry):
                     guard family != nil || entry.position != nil else { return }
                     resumption.lastEntry = family == nil ? entry.position : entry.n
-                case .leaf(let place): resumption.lastEntry = place.position
+                case .leaf(let leaf): resumption.lastEntry = leaf.position
                 case .end: resumption.isComplete = true
                 case .clock: return
                 case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
@@ -100,7 +100,7 @@ enum ExportOutput {
 final class ExportSink: Sendable {
     private struct State {
         var lines = LineSplitter()
-        var entries = 0
+        var entryCount = 0
         /// The size of the log at the export's last checkpoint.
         var checkpointSize = 0
         var isComplete = false
@@ -117,7 +117,7 @@ final class ExportSink: Sendable {
         state.withLock { state in
             var (lines, newState) = (state.lines, state)
             lines.add(data) { line in
-                if line.starts(with: Array(#"{"entry""#.utf8)) { newState.entries += 1 }
+                if line.starts(with: Array(#"{"entry""#.utf8)) { newState.entryCount += 1 }
                 if line.starts(with: Array(#"{"end""#.utf8)) { newState.isComplete = true }
                 if line.starts(with: Array(#"{"checkpoint""#.utf8)),
                     case .checkpoint(let note)? = AuditExportLine(line),
@@ -128,7 +128,7 @@ final class ExportSink: Sendable {
             }
             newState.lines = lines
             state = newState
-            state.progress.show("\(state.entries) entries written")
+            state.progress.show("\(state.entryCount) entries written")
         }
     }
 
@@ -148,10 +148,11 @@ final class ExportSink: Sendable {
         try state.withLock { state in
             state.progress.clear()
             guard state.isComplete else {
-                throw Stop(.incomplete, "the export stopped after \(state.entries) entries: run it again to continue")
+                throw Stop(
+                    .incomplete, "the export stopped after \(state.entryCount) entries: run it again to continue")
             }
             guard let path else { return }
-            print("\(state.entries) entries written to \(path)")
+            print("\(state.entryCount) entries written to \(path)")
         }
     }
 }

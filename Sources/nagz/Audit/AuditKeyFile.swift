@@ -32,8 +32,8 @@ enum AuditKeyFile {
         try given[Options.auditCheckpointFile] ?? CheckpointFile(path: path(given) + ".checkpoint")
     }
 
-    /// Returns the file of the newest checkpoint after a check that it can be read and replaced, and belongs to the
-    /// keys' log.
+    /// Checks that the file of the newest checkpoint can be read and replaced, and belongs to the keys' log; returns
+    /// it.
     static func checkedCheckpointFile(_ given: GivenOptions) throws -> CheckpointFile {
         let file = try checkpointFile(given)
         do {

@@ -27,20 +27,22 @@ enum AuditReconcile {
         } else {
             printReport(report, family)
         }
-        if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(counted(report.count, "finding"))") }
-        if let reason = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(reason)") }
+        if report.findingCount > 0 {
+            throw Stop(.tampered, "NOT EXPLAINED: \(counted(report.findingCount, "finding"))")
+        }
+        if let reason = report.incompleteReason { throw Stop(.incomplete, "INCOMPLETE: \(reason)") }
     }
 
     private static func printReport(_ report: StateReport, _ family: FamilyID?) {
         for finding in report.findings { print(finding) }
-        if report.count > Int64(report.findings.count) {
-            print("… and \(report.count - Int64(report.findings.count)) more")
+        if report.findingCount > Int64(report.findings.count) {
+            print("… and \(report.findingCount - Int64(report.findings.count)) more")
         }
         if report.unprovenCount > 0 {
             print("UNPROVEN, because the log is invalid or unreadable at these entries:")
-            for finding in report.unproven { print("  \(finding)") }
-            if report.unprovenCount > Int64(report.unproven.count) {
-                print("  … and \(report.unprovenCount - Int64(report.unproven.count)) more")
+            for finding in report.unprovenFindings { print("  \(finding)") }
+            if report.unprovenCount > Int64(report.unprovenFindings.count) {
+                print("  … and \(report.unprovenCount - Int64(report.unprovenFindings.count)) more")
             }
         }
         let scope = family.map { "family \($0)" } ?? counted(report.families, "family", "families")
@@ -74,11 +76,11 @@ private struct ReportAsJSON: WireOutput {
                 json.field("pruned", Int(report.gaps[.pruned] ?? 0))
                 json.field("before_told", Int(report.gaps[.notRecorded] ?? 0))
             }
-            json.field("findings", Int(report.count))
+            json.field("findings", Int(report.findingCount))
             json.field("unproven", Int(report.unprovenCount))
-            json.field("incomplete", report.incomplete)
+            json.field("incomplete", report.incompleteReason)
             json.field("first", report.findings.map { FindingAsJSON(finding: $0) })
-            json.field("first_unproven", report.unproven.map { FindingAsJSON(finding: $0) })
+            json.field("first_unproven", report.unprovenFindings.map { FindingAsJSON(finding: $0) })
         }
     }
 }

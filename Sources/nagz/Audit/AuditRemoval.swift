@@ -12,14 +12,14 @@ enum AuditRemoval {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let cutoff = SystemClock().now() - .days(Int64(days))
-        let cuts = try await Pruning(before: cutoff).run(
+        let prunePoints = try await Pruning(before: cutoff).run(
             databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), isDryRun: isDryRun
-        ) { cut in
-            print("family \(cut.family): \(counted(cut.entries, "entry", "entries")), up to number \(cut.number)")
+        ) { point in
+            print("family \(point.family): \(counted(point.entries, "entry", "entries")), up to number \(point.number)")
         }
-        let entryCount = cuts.reduce(0) { $0 + $1.entries }
+        let entryCount = prunePoints.reduce(0) { $0 + $1.entries }
         print(
-            "\(counted(entryCount, "entry", "entries")) of \(counted(cuts.count, "family", "families")) from before \(cutoff.rfc3339) "
+            "\(counted(entryCount, "entry", "entries")) of \(counted(prunePoints.count, "family", "families")) from before \(cutoff.rfc3339) "
                 + (isDryRun ? "would be deleted; --yes deletes them" : "deleted, with a signed record for each family"))
     }
 

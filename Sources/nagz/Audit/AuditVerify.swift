@@ -70,14 +70,15 @@ final class AuditExportCheck: Sendable {
         state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
     }
 
-    /// Adds bytes of the log, and verifies the lines of the bytes before. `compare` and `finish` verify the last lines.
+    /// Adds bytes of the log, and verifies the lines that were added before. `compare` and `finish` verify the last
+    /// lines.
     /// - Throws: `Stop` with exit code 1 and the first invalid entry, or 2 for a line that cannot be parsed.
     func add(_ data: Data) throws {
         try state.withLock { state in
             // Checks that need only one entry run on all processors, while the chains of earlier entries are verified
             // in order.
             let earlier = state.readAhead
-            state.readAhead = ReadAhead(state.lines.completeLines(data))
+            state.readAhead = ReadAhead(state.lines.takeCompleteLines(adding: data))
             if let earlier { try Self.check(earlier.waitForLines(), &state) }
         }
     }
@@ -125,7 +126,7 @@ final class AuditExportCheck: Sendable {
     func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
         let newestSize = try state.withLock { state in
             try Self.verifyReadAhead(&state)
-            return state.verifier.newest?.size
+            return state.verifier.newestCheckpoint?.size
         }
         guard let newestSize else { return }
         for oldSize in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size })
@@ -136,7 +137,7 @@ final class AuditExportCheck: Sendable {
         }
     }
 
-    private static func count(_ entries: Int64) -> String { counted(entries, "entry", "entries") }
+    private static func entryCountText(_ entries: Int64) -> String { counted(entries, "entry", "entries") }
 
     /// Prints the verdict.
     /// - Throws: `Stop` with exit code 1 or 2 unless the audit log is sound.
@@ -148,20 +149,22 @@ final class AuditExportCheck: Sendable {
             let seconds = (ContinuousClock.now - startedAt) / .seconds(1)
             switch verifier.verdict() {
             case .tampered(let finding): throw Stop(.tampered, "TAMPERED: \(finding)")
-            case .incomplete(let why): throw Stop(.incomplete, "INCOMPLETE: \(why)")
+            case .incomplete(let reason): throw Stop(.incomplete, "INCOMPLETE: \(reason)")
             case .sound: break
             }
-            guard let newest = verifier.newest else { throw Stop(.incomplete, "INCOMPLETE: there is no checkpoint") }
+            guard let newest = verifier.newestCheckpoint else {
+                throw Stop(.incomplete, "INCOMPLETE: there is no checkpoint")
+            }
             if let maxAge, SystemClock().now() - newest.time > maxAge {
                 throw Stop(
                     .incomplete, "INCOMPLETE: the newest checkpoint (\(newest.time.rfc3339)) is older than --max-age")
             }
             let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
-            let signedCount = Self.count(verifier.entryCount - verifier.unsignedCount)
+            let signedCount = Self.entryCountText(verifier.entryCount - verifier.unsignedCount)
             print("SOUND: \(signedCount) of \(scope), up to \(newest.time.rfc3339)")
-            print("  log      \(newest.origin), \(Self.count(newest.size)), root \(hexadecimal(newest.root))")
+            print("  log      \(newest.origin), \(Self.entryCountText(newest.size)), root \(hexadecimal(newest.root))")
             if verifier.unsignedCount > 0 {
-                print("  unsigned \(Self.count(verifier.unsignedCount)), newer than the newest checkpoint")
+                print("  unsigned \(Self.entryCountText(verifier.unsignedCount)), newer than the newest checkpoint")
             }
             if verifier.missingBodyCount > 0 {
                 print("  erased   \(verifier.missingBodyCount) bodies, each with its record")

@@ -29,7 +29,7 @@ enum AuditWitness {
         if trustedKeys.checkpoint(in: note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
             // The trusted key may have handed over to a newer key.
             let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
-            trustedKeys.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
+            trustedKeys.acceptHandovers(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
         }
         guard let newest = trustedKeys.checkpoint(in: note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")

@@ -21,8 +21,8 @@ struct LineSplitter {
         incompleteLine.removeFirst(start)
     }
 
-    /// Adds bytes, and returns all complete lines with their line feeds.
-    mutating func completeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    /// Adds bytes; removes all complete lines and returns them with their line feeds.
+    mutating func takeCompleteLines(adding bytes: some Collection<UInt8>) -> [UInt8] {
         incompleteLine += bytes
         guard let end = incompleteLine.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         let complete = Array(incompleteLine[...end])
@@ -46,7 +46,7 @@ enum ParsedLine: Sendable {
     }
 
     /// Parses lines on all processors, and returns them in order.
-    static func all(of bytes: [UInt8]) -> [ParsedLine] {
+    static func parseAll(_ bytes: [UInt8]) -> [ParsedLine] {
         let parts = parts(of: bytes, ProcessInfo.processInfo.activeProcessorCount)
         let parsedParts = Locked([[ParsedLine]](repeating: [], count: parts.count))
         DispatchQueue.concurrentPerform(iterations: parts.count) { index in
@@ -94,7 +94,7 @@ final class ReadAhead: Sendable {
 
     init(_ bytes: [UInt8]) {
         DispatchQueue.global().async { [self] in
-            let lines = ParsedLine.all(of: bytes)
+            let lines = ParsedLine.parseAll(bytes)
             parsedLines.withLock { $0 = lines }
             completion.signal()
         }

@@ -7,8 +7,8 @@ import Server
 
 /// The configuration's options, in the order in which they are shown. `deploy/configuration.md` describes them.
 enum Options {
-    static let standardLoops = max(1, min(ProcessInfo.processInfo.activeProcessorCount, 16))
-    private static let defaults = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoops)
+    static let standardLoopCount = max(1, min(ProcessInfo.processInfo.activeProcessorCount, 16))
+    private static let defaults = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoopCount)
     private static let databaseVerbs: Set = ["serve", "migrate", "admin", "audit", "seed"]
 
     static let all: [any AnyOption] = [

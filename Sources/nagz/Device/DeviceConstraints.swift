@@ -19,7 +19,7 @@ enum DeviceConstraints {
         case ("list", nil, nil): break
         case ("add", let name?, let action?):
             let terms = try parseTerms(name, conditions, action, priority: priority ?? 500)
-            guard try cache.add(terms, MachineClock.newIdentifier(), of: family) else {
+            guard try cache.addOwnConstraint(terms, MachineClock.newIdentifier(), of: family) else {
                 throw Stop(
                     .notApplied,
                     "not added: this device never synced, or has \(EventCache.maxOwnConstraints) constraints already")
@@ -28,7 +28,7 @@ enum DeviceConstraints {
             let matches = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }
             guard let constraint = matches.first, matches.count == 1 else {
                 throw Stop(
-                    .unknownThing,
+                    .notFound,
                     "\(counted(matches.count, "own constraint")) match “\(name)”: nagz device constraint lists them")
             }
             _ = try cache.deleteOwnConstraint(constraint.id)

@@ -31,7 +31,7 @@ struct DeviceContext {
     }
 
     func requireFamily(of session: DeviceSession) throws -> FamilyID {
-        guard let family = session.familyID else { throw Stop(.unknownThing, "this account is not in a family") }
+        guard let family = session.familyID else { throw Stop(.notFound, "this account is not in a family") }
         return family
     }
 
@@ -39,14 +39,14 @@ struct DeviceContext {
     /// - Parameter isChecked: whether to check the whole file for damage.
     func openCache(isChecked: Bool = false) throws -> EventCache {
         try folder.create()
-        let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
+        let cache = try EventCache(path: folder.cachePath, seal: try folder.loadSeal(), checksPages: isChecked)
         if cache.wasRebuilt { say("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
     func openOutbox() throws -> Outbox {
         try folder.create()
-        return try Outbox(path: folder.outboxPath, seal: try folder.seal())
+        return try Outbox(path: folder.outboxPath, seal: try folder.loadSeal())
     }
 
     func makeClient(_ session: DeviceSession) throws -> ServerClient {
@@ -86,7 +86,7 @@ struct DeviceContext {
         let outboxCompletions = try openOutbox().completedNags(in: family)
         let phrasebook = try Phrasebook.english()
         let models = DeviceModels(gateway: try gateway.map { try LocalGateway($0.arguments, variant: $0.variant) })
-            .makeWriters(prompts: try ModelArguments.readPrompts() ?? .english(), phrasebook: phrasebook)
+            .makeLocalModels(prompts: try ModelArguments.readPrompts() ?? .english(), phrasebook: phrasebook)
         let log = ExecutionLog(
             user: session.userID, newID: MachineClock.newUUID, stopwatch: MachineClock.uptimeMicroseconds
         ) { record in
@@ -124,8 +124,8 @@ struct DeviceContext {
         ServerAIService(try makeClient(session), dialog: dialog, report: report)
     }
 
-    /// Returns the nag whose ID is the text. If the text is no ID, it must be the end of exactly
-    /// one cached nag's ID.
+    /// Returns the ID of the nag that a text names: the whole ID, or the end of exactly one cached nag's ID. A whole ID
+    /// is not looked up in the cache.
     func findNag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
         if let id = NagID(text) { return id }
         let ending = text.lowercased()
@@ -134,7 +134,7 @@ struct DeviceContext {
         }
         switch matches.count {
         case 1: return matches[0].id
-        case 0: throw Stop(.unknownThing, "no nag on this device ends in “\(text)”: nagz device nags --all lists them")
+        case 0: throw Stop(.notFound, "no nag on this device ends in “\(text)”: nagz device nags --all lists them")
         default: throw Stop(.usage, "\(matches.count) nags end in “\(text)”: give more digits of the ID")
         }
     }

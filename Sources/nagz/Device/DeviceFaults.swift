@@ -52,7 +52,7 @@ extension Stop {
             let code: Code =
                 switch refusal.status {
                 case 401, 403: .noPermission
-                case 404: .unknownThing
+                case 404: .notFound
                 case 429, 503: .tryLater
                 case 500...: .unavailable
                 default: .notApplied
@@ -75,9 +75,10 @@ extension Stop {
 
     private init(_ miss: CacheMiss) {
         switch miss {
-        case .neverSynced: self.init(.unknownThing, "this device has not synced yet: run nagz device sync")
-        case .nagUnknown: self.init(.unknownThing, "that nag is not on this device: run nagz device sync")
-        case .notHeld: self.init(.noPermission, "this device lacks that person's history, and may not ask the server")
+        case .neverSynced: self.init(.notFound, "this device has not synced yet: run nagz device sync")
+        case .nagUnknown: self.init(.notFound, "that nag is not on this device: run nagz device sync")
+        case .historyMissing:
+            self.init(.noPermission, "this device lacks that person's history, and may not ask the server")
         }
     }
 
@@ -141,7 +142,7 @@ extension Stop {
     private init(_ fault: LogFault) {
         let finding =
             switch fault {
-            case .notShown: "it no longer shows a checkpoint"
+            case .checkpointMissing: "it no longer shows a checkpoint"
             case .unreadable: "its checkpoint is not valid"
             case .unsigned(let origin): "no key this device trusts has signed the checkpoint of \(origin)"
             case .otherLog(let known, let shown): "this device knows the log \(known), but the server shows \(shown)"

@@ -34,8 +34,8 @@ enum DeviceHistory {
             let execution = record.execution
             return [
                 record.createdAt.displayText, record.operation.rawValue,
-                record.errorCode ?? execution.engine + (execution.replacesModel ? " in place of a model" : ""),
-                execution.violation ?? execution.reason ?? "",
+                record.errorCode ?? execution.engine + (execution.isModelReplaced ? " in place of a model" : ""),
+                execution.violationReason ?? execution.reason ?? "",
             ]
         }
         for (record, line) in zip(page.items, aligned(rows)) {

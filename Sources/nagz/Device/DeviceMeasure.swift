@@ -18,14 +18,14 @@ enum DeviceMeasure {
         let path = context.folder.path + "/measure.db"
         try EventCache.remove(path)
         defer { try? EventCache.remove(path) }
-        let cache = try EventCache(path: path, seal: try context.folder.seal())
+        let cache = try EventCache(path: path, seal: try context.folder.loadSeal())
         let client = try context.makeClient(session)
         let service = SyncService(cache: cache, outbox: nil, source: client, now: MachineClock.currentTime)
         let startMicroseconds = MachineClock.uptimeMicroseconds()
         let summary = try await service.run(family)
         let syncMicroseconds = MachineClock.uptimeMicroseconds() - startMicroseconds
         let nags = try cache.nags(of: family).map(\.id)
-        guard let first = nags.first else { throw Stop(.unknownThing, "the family has no open nag to ask about") }
+        guard let first = nags.first else { throw Stop(.notFound, "the family has no open nag to ask about") }
 
         let local = LocalAIService(
             facts: CacheFacts(cache, family: family, now: MachineClock.currentTime),
@@ -37,6 +37,7 @@ enum DeviceMeasure {
         let request = try await measure(requestCount, nags) { _ = try await remote.selectTone(nagID: $0) }
         let memberCount = max(1, try cache.counts().members)
         let size = try cache.size()
+        // The data of deploy/bench covers three months.
         let bytesPerUserMonth = size / memberCount / 3
         if context.asJSON {
             return print(json: [

@@ -56,13 +56,13 @@ enum OfflineActionCommand {
         let (isOffline, sendsWords) = (arguments.takeFlag("--offline"), arguments.takeFlag("--with-words"))
         let capture = Capture(arguments.takeFlag("--dictated") ? .dictation : .keyboard)
         let note = try arguments.takeValue("--note")
-        guard let name = arguments.takeNext() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
+        guard let nagText = arguments.takeNext() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
         let text = command == "complete" ? nil : arguments.takeNext()
         try arguments.finish()
         let session = try context.requireSession()
         let family = try context.requireFamily(of: session)
         let cache = try context.openCache()
-        let nag = try context.findNag(name, cache, family)
+        let nagID = try context.findNag(nagText, cache, family)
         let act: InputAct
         switch (command, text) {
         case ("complete", _): act = .status(.completed, note: note)
@@ -71,14 +71,14 @@ enum OfflineActionCommand {
         case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
         case ("excuse", let text?):
             let localService = try context.makeLocalService(cache, family, of: session)
-            let category = try await localService.summarizeExcuse(text, nagID: nag).category
-            act = .excuse(text: localService.excuseSentence(for: category, nagID: nag), category: category)
+            let category = try await localService.summarizeExcuse(text, nagID: nagID).category
+            act = .excuse(text: localService.excuseSentence(for: category, nagID: nagID), category: category)
         case (_, let text?): act = .note(text: text)
         default: throw Stop(.usage, "nagz device \(command) takes a NAG and a TEXT")
         }
-        try requireOpen(nag, act, cache, family)
+        try requireOpen(nagID, act, cache, family)
         let item = OutboxItem(
-            clientID: MachineClock.newIdentifier(), nagID: nag, act: act, madeAt: MachineClock.currentTime(),
+            clientID: MachineClock.newIdentifier(), nagID: nagID, act: act, madeAt: MachineClock.currentTime(),
             capture: capture)
         try context.openOutbox().add(item, of: family)
         try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
@@ -101,10 +101,10 @@ enum OfflineActionCommand {
         var state = "kept"
         var reason: String?
         switch outcome {
-        case .reached(let summary):
+        case .synced(let summary):
             try DeviceStatus.requireAllApplied(summary.unappliedResults)
             state = "applied"
-        case .kept(let error): reason = Stop.message(for: error)
+        case .postponed(let error): reason = Stop.message(for: error)
         case nil: break
         }
         if context.asJSON {

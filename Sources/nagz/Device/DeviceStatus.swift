@@ -57,7 +57,7 @@ enum DeviceStatus {
                     "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.displayText)"
                 }
                     ?? "none") + trustText)
-        print("sealed      all texts, with the key in \(context.folder.keyPath), which only you can read; IDs,")
+        print("sealed      all texts, with the key in \(context.folder.sealingKeyPath), which only you can read; IDs,")
         print("            times, categories and outcomes are not: keep the folder on an encrypted disk")
         print("outbox      \(waitingCount) to upload, \(unappliedCount) not applied")
         if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
@@ -73,11 +73,11 @@ enum DeviceStatus {
     }
 
     static func showOutbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
-        let putsAway = arguments.takeFlag("--put-away")
+        let dismissesItems = arguments.takeFlag("--put-away")
         try arguments.finish()
         let session = try context.requireSession()
         let outbox = try context.openOutbox()
-        if putsAway {
+        if dismissesItems {
             let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
         }

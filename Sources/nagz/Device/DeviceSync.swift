@@ -37,7 +37,7 @@ enum DeviceSync {
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, and loses nothing") }
             try await service.watch(
                 family, changes: client, schedule: schedule, clock: MachineClock(),
-                random: { Double.random(in: 0..<1) }, retryDelay: Stop.retryDelaySeconds
+                random: { Double.random(in: 0..<1) }, retryDelaySeconds: Stop.retryDelaySeconds
             ) { result in
                 switch result {
                 case .success(let summary):
@@ -57,7 +57,7 @@ enum DeviceSync {
     }
 
     /// Runs one round of sync after an act on this device.
-    /// - Returns: whether the server was reached, with the result of the round.
+    /// - Throws: any error except a transient `ClientError`.
     static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
         -> UploadOutcome
     {
@@ -65,9 +65,9 @@ enum DeviceSync {
         do {
             let summary = try await service.run(try context.requireFamily(of: session))
             if summary.wasConsentWithdrawn { context.say(withdrawalNotice) }
-            return .reached(summary)
+            return .synced(summary)
         } catch let error as ClientError where error.isTransient {
-            return .kept(error)
+            return .postponed(error)
         }
     }
 
@@ -75,7 +75,7 @@ enum DeviceSync {
         "the consent ai_mediation was withdrawn: this device answers no more questions. What it answered since the"
         + " previous sync is marked: nagz device history --local shows it"
 
-    /// Returns sentences about the patterns of which the person was not notified yet.
+    /// Returns sentences about new patterns, of which the person then counts as notified.
     private static func takeNewPatternAlerts(_ localService: LocalAIService) async throws -> [String] {
         try await localService.takeNewPatternAlerts().map {
             "pattern: \($0.missCount) nags due on a \($0.dayOfWeek.rawValue) were missed in the last 90 days"
@@ -128,10 +128,10 @@ enum DeviceSync {
 
 /// The outcome of an attempt to upload the outbox.
 enum UploadOutcome {
-    /// The server was reached. The summary has the items that it did not apply.
-    case reached(SyncSummary)
-    /// The server was not reached; the outbox keeps the items.
-    case kept(ClientError)
+    /// The round succeeded. The summary has the items that the server did not apply.
+    case synced(SyncSummary)
+    /// The server was not reached, or gave no usable answer. The outbox keeps the items for a later round.
+    case postponed(ClientError)
 }
 
 extension SyncSummary {

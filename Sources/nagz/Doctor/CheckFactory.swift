@@ -16,7 +16,7 @@ struct CheckFactory {
         checkpointFile = try? AuditKeyFile.checkpointFile(given)
     }
 
-    /// Runs the checks of the database; no check without its URL and the folder of migrations.
+    /// Runs the checks of the database; none if its URL or the folder of migrations is missing.
     /// - Parameter isRestored: whether the database was restored from a backup.
     func runDatabaseCheck(isRestored: Bool = false) async -> [CheckResult] {
         guard let databaseURL, let migrationsFolder else { return [] }
@@ -40,7 +40,7 @@ struct CheckFactory {
 
     /// The configuration of the server, without its secrets.
     var configuration: Configuration {
-        let loops = (try? given[Options.loops]) ?? Options.standardLoops
+        let loops = (try? given[Options.loops]) ?? Options.standardLoopCount
         var configuration = Configuration(databaseURL: databaseURL ?? "", tokenKeys: [], loops: loops)
         if let count = try? given[Options.connections] { configuration.databaseConnections = count }
         return configuration

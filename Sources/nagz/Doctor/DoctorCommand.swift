@@ -13,10 +13,10 @@ enum DoctorCommand {
         report.add(await checks.runDatabaseCheck())
         if let standby = checks.makeStandbyCheck() { report.add([await standby.run()]) }
         if let log = checks.makeLogCheck() { report.add(await log.run()) }
-        if let file = checks.checkpointFile { report.add([ResourceCheck.disk(of: file)]) }
+        if let file = checks.checkpointFile { report.add([ResourceCheck.checkDisk(of: file)]) }
         report.add([
-            ResourceCheck.descriptors(checks.configuration),
-            ResourceCheck.timeZones(at: SystemClock().now()),
+            ResourceCheck.checkDescriptors(checks.configuration),
+            ResourceCheck.checkTimeZones(at: SystemClock().now()),
         ])
         report.add(try await checks.makeProviderCheck().run())
         try report.finish(asJSON: asJSON)

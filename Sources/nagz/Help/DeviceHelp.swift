@@ -51,9 +51,10 @@ enum DeviceHelp {
         .init("--model-variant standard|lite", "the size of the model (default standard)"),
     ]
 
-    static let commands = signIn + work + questions + settings + ModelHelp.commands(of: "device model")
+    static let commands =
+        signInCommands + workCommands + questionCommands + settingCommands + ModelHelp.commands(of: "device model")
 
-    private static let signIn = [
+    private static let signInCommands = [
         command(
             "login", "sign in to a server, as an adult or as a child",
             [
@@ -86,7 +87,7 @@ enum DeviceHelp {
             options: [.init("--yes", "deletes without asking")], seeAlso: ["device logout"]),
     ]
 
-    private static let work = [
+    private static let workCommands = [
         command(
             "sync", "upload what was done offline, and download what has changed",
             ["[--watch] [--every SECONDS] [--mode cursor|timestamps]"],
@@ -127,7 +128,7 @@ enum DeviceHelp {
         command("status", "show session, cache, outbox and the latest answers", seeAlso: ["device sync"]),
     ]
 
-    private static let questions = [
+    private static let questionCommands = [
         question("tone", "show which tone suits a nag's recipient now", "NAG [--local] [--session] [--provider NAME]"),
         question("coach", "get a tip for a nag", "NAG [--local] [--session] [--provider NAME]"),
         question("predict", "predict whether a nag is done in time", "NAG [--local] [--session] [--provider NAME]"),
@@ -151,7 +152,7 @@ enum DeviceHelp {
             ]),
     ]
 
-    private static let settings = [
+    private static let settingCommands = [
         command(
             "ai", "show and change what may answer your questions", ["[show]", "set SETTING VALUE", "forget"],
             examples: [("Let any engine answer", "nagz device ai set mode auto")],

@@ -259,7 +259,7 @@ enum ServerHelp {
         CommandHelp(
             "seed bench", "create families for deploy/bench, and its scripts", forms: ["[--families N] [--out FOLDER]"],
             options: [
-                .init("--families N", "the number of families (default \(BenchmarkSeed.standardFamilies))"),
+                .init("--families N", "the number of families (default \(BenchmarkSeed.standardFamilyCount))"),
                 .init("--out FOLDER", "the folder of the scripts, created if it is missing (default: this folder)"),
                 ownerURLOption, auditKeysOption,
                 .init(Options.tokenKeys, "FILE", "the keys of the access tokens"), configFileOption,

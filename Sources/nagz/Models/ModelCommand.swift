@@ -14,25 +14,25 @@ enum ModelCommand {
 
     /// - Parameter folder: the folder of the files, and of the catalogue unless `--catalogue` names another file.
     static func run(_ arguments: inout Arguments, folder: String, asJSON: Bool) async throws {
-        let path = try arguments.takeValue("--catalogue") ?? folder + "/models.json"
+        let cataloguePath = try arguments.takeValue("--catalogue") ?? folder + "/models.json"
         let command = arguments.takeNext()
         let commands = ModelFileCommands(store: ModelStore(folder: folder), asJSON: asJSON)
         do {
             switch command {
             case "list":
                 try arguments.finish()
-                commands.show(try readCatalogue(path).models)
+                commands.show(try readCatalogue(cataloguePath).models)
             case "status":
                 let id = arguments.takeNext()
                 try arguments.finish()
-                try commands.showStatus(id, try readCatalogue(path))
+                try commands.showStatus(id, try readCatalogue(cataloguePath))
             case "download":
                 let (isDryRun, authorities) = (arguments.takeFlag("--dry-run"), try arguments.takeValue("--ca"))
                 try await commands.download(
-                    try takeModel(&arguments, path), isDryRun: isDryRun, authorities: authorities)
+                    try takeModel(&arguments, cataloguePath), isDryRun: isDryRun, authorities: authorities)
             case "delete":
                 let (isDryRun, isSure) = (arguments.takeFlag("--dry-run"), arguments.takeFlag("--yes"))
-                try commands.delete(try takeModel(&arguments, path), isDryRun: isDryRun, isSure: isSure)
+                try commands.delete(try takeModel(&arguments, cataloguePath), isDryRun: isDryRun, isSure: isSure)
             case nil: throw Commands.missingCommandError(in: "models")
             case let command?: throw Commands.unknownCommandError(["models", command])
             }
@@ -41,14 +41,14 @@ enum ModelCommand {
         }
     }
 
-    private static func takeModel(_ arguments: inout Arguments, _ path: String) throws -> ModelFile {
+    private static func takeModel(_ arguments: inout Arguments, _ cataloguePath: String) throws -> ModelFile {
         guard let id = arguments.takeNext() else { throw Stop(.usage, "no model given: nagz models list shows them") }
         try arguments.finish()
-        return try findModel(id, try readCatalogue(path))
+        return try findModel(id, try readCatalogue(cataloguePath))
     }
 
     fileprivate static func findModel(_ id: String, _ catalogue: ModelCatalogue) throws -> ModelFile {
-        guard let model = catalogue[id] else { throw Stop(.unknownThing, "the catalogue has no model “\(id)”") }
+        guard let model = catalogue[id] else { throw Stop(.notFound, "the catalogue has no model “\(id)”") }
         return model
     }
 
@@ -77,8 +77,8 @@ private struct ModelFileCommands {
         }
     }
 
-    /// Prints the state of the models.
-    /// - Parameter id: the ID of one model, which must be downloaded; nil for all.
+    /// Prints the state of all models, or the path of one.
+    /// - Parameter id: the ID of the one model, which must be downloaded; nil for all.
     func showStatus(_ id: String?, _ catalogue: ModelCatalogue) throws {
         guard let id else { return show(catalogue.models) }
         let model = try ModelCommand.findModel(id, catalogue)
@@ -184,7 +184,7 @@ extension Stop {
     fileprivate init(_ error: ModelStoreError) {
         let code = error.code.map { "\($0): " } ?? ""
         switch error {
-        case .notDownloaded: self.init(.unknownThing, "\(code)the model is not downloaded: run nagz models download")
+        case .notDownloaded: self.init(.notFound, "\(code)the model is not downloaded: run nagz models download")
         case .checksumDiffers:
             self.init(.protocolFault, "\(code)the file has another checksum than the catalogue says, and was deleted")
         case .sizeDiffers:

@@ -28,7 +28,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         },
         Attack(name: "edit payload") { lines, family in
             let place = places(lines, family)[2]
-            lines[place].plain = AuditBody(["who": "somebody else"]).canonical
+            lines[place].plain = AuditBody(["who": "somebody else"]).canonicalBytes
             lines[place].body = lines[place].body.map { $0.dropLast() + [$0[$0.count - 1] ^ 1] }
         },
         Attack(name: "delete in the middle") { lines, family in lines.remove(at: places(lines, family)[3]) },
@@ -252,10 +252,10 @@ struct AttackTests {
                 switch line {
                 case .checkpoint(let text):
                     guard let note = SignedNote(text) else { return line }
-                    return .checkpoint(note: SignedNote(note.text, signedBy: [thief]).note)
+                    return .checkpoint(note: SignedNote(note.text, signedBy: [thief]).fullText)
                 case .header(var header):
-                    let handover = TrustedKeys.handover(from: thief, to: thief.verifier)
-                    header.keys = [AuditKey(verifier: thief.verifier.text, handover: handover.note)]
+                    let handover = TrustedKeys.makeHandover(from: thief, to: thief.verifier)
+                    header.keys = [AuditKey(verifier: thief.verifier.text, handover: handover.fullText)]
                     return .header(header)
                 default: return line
                 }

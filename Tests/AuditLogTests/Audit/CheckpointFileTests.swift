@@ -12,7 +12,7 @@ struct CheckpointFileTests {
         let key = try #require(SigningKey(name: origin, seed: [UInt8](repeating: 1, count: 32)))
         let checkpoint = Checkpoint(
             origin: origin, size: size, root: sha256([UInt8(size)]), time: Timestamp(seconds: 1_700_000_000 + size))
-        return CheckpointFile.Entry(note: checkpoint.signed(by: [key]).note, checkpoint: checkpoint)
+        return CheckpointFile.Entry(note: checkpoint.signed(by: [key]).fullText, checkpoint: checkpoint)
     }
 
     private static func run(_ body: (CheckpointFile) throws -> Void) async throws {

@@ -105,7 +105,7 @@ struct KeptFindingTests {
             try await server.sql(
                 """
                 INSERT INTO audit_checkpoint (size, at, note)
-                VALUES (1, \(checkpoint.time), \(checkpoint.signed(by: [thief]).note))
+                VALUES (1, \(checkpoint.time), \(checkpoint.signed(by: [thief]).fullText))
                 """)
             _ = try await server.nag(from: family.guardian, to: family.child)
             server.clock.advance(by: .minutes(6))

@@ -156,9 +156,9 @@ struct QuietFamiliesTests {
                         let planned = PlannedQueries(transaction)
                         for statement in [
                             LogStatements.newestCheckpoint, LogStatements.size,
-                            LogStatements.pending(from: .outside, page: Sequencer.Pace().pageSize),
-                            LogStatements.nextPage(from: .outside, page: Sequencer.Pace().pageSize),
-                            LogStatements.markSequenced(quietSince: now),
+                            LogStatements.pendingEntries(from: .outside, pageSize: Sequencer.Pace().pageSize),
+                            LogStatements.firstFamilyOfNextPage(from: .outside, pageSize: Sequencer.Pace().pageSize),
+                            LogStatements.clearSequencingMarks(quietSince: now),
                         ] { _ = try await planned.query(statement) }
                         return planned.plans.map(\.pages)
                     }

@@ -139,7 +139,7 @@ struct RestartTests {
             let keys = try #require(TestServer.auditKeyring)
             let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
-            let heads = try await acceptance.heads()
+            let heads = try await acceptance.readHeads()
             #expect(heads.remembered?.size == 12 && heads.size == 6 && !heads.isContinuation)
             await #expect(throws: RestoredLogAcceptance.Fault.self) {
                 _ = try await acceptance.accept(root: MerkleHash.empty, clock: server.clock)
@@ -151,7 +151,7 @@ struct RestartTests {
             let note = try #require(try file.read())
             #expect(note.checkpoint.size == 6 && note.checkpoint.root == heads.root)
             #expect(try CheckpointFile(path: file.path + ".replaced").read()?.checkpoint.size == 12)
-            #expect(try await acceptance.heads().isContinuation)
+            #expect(try await acceptance.readHeads().isContinuation)
             #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "current")
             try await server.runRound(file: file)
             #expect(try file.read()?.checkpoint.size == 7, "the entry itself is in the log")
@@ -167,7 +167,7 @@ struct RestartTests {
             let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeyring),
                 file: file)
-            let root = try await acceptance.heads().root
+            let root = try await acceptance.readHeads().root
             await #expect {
                 _ = try await acceptance.accept(root: root, clock: server.clock)
             } throws: { error in
@@ -188,7 +188,7 @@ struct RestartTests {
             let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let states = try await server.stateOfRestarted(file, scene.family.guardian) {
-                let heads = try await acceptance.heads()
+                let heads = try await acceptance.readHeads()
                 _ = try await acceptance.accept(root: heads.root, clock: server.clock)
             }
             #expect(states == "current")

@@ -188,7 +188,7 @@ struct ServerLoginTests {
     func checked() async throws {
         try await TestCluster.shared.withDatabase { url in
             try await Schema.check(folder: Self.migrations, databaseURL: TestLogin.server.url(url))
-            await #expect(throws: RoleFault.ownsObject(login: "nagz_test_owner", of: "abuse_reports")) {
+            await #expect(throws: RoleFault.ownsObject(login: "nagz_test_owner", object: "abuse_reports")) {
                 try await Schema.check(folder: Self.migrations, databaseURL: TestLogin.owner.url(url))
             }
             let asServer = "&options=-c%20role%3Dnagz_server"

@@ -67,7 +67,7 @@ extension HTTPWorker {
         self.init(
             listener: listener, poller: poller, application: application, limits: limits,
             limiter: ConnectionLimiter(limits: limits),
-            largeRequests: MemoryBudget(limit: .max, limitPerAddress: .max, smallLimit: 0),
+            largeRequestMemory: MemoryBudget(limit: .max, limitPerAddress: .max, smallLimit: 0),
             answerMemory: limits.answerBudget, observer: observer,
             identifiers: IdentifierSource(seed: .random(in: 0...(.max)), stream: .random(in: 0...(.max))), calls: calls)
     }

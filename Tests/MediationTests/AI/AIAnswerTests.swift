@@ -115,9 +115,9 @@ struct AIAnswerTests {
                 facts.streak = history.streak
                 facts.timeConflictCount7d = history.conflicts
                 let older = [(NagCategory.chores, NagStatus.completed)]
-                facts.category = record(history.resolved.filter { $0.0 == .chores } + older)
-                facts.recentCategory = record(history.resolved.filter { $0.0 == .chores })
-                facts.overall = record(history.resolved + older)
+                facts.categoryRecord = record(history.resolved.filter { $0.0 == .chores } + older)
+                facts.recentCategoryRecord = record(history.resolved.filter { $0.0 == .chores })
+                facts.overallRecord = record(history.resolved + older)
                 if history.preferences != nil {
                     facts.preferences.quietHoursEnabled = true
                     facts.preferences.quietWindow = lateEvening

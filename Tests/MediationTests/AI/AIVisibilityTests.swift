@@ -164,12 +164,12 @@ struct AIVisibilityTests {
                         await #expect(throws: miss, "\(part)") { try await ask() }
                     }
                     // The creator's device lacks the recipient's past: the server answers for it.
-                    let miss: CacheMiss? = part == .recipient ? nil : part == .creator ? .notHeld : .nagUnknown
+                    let miss: CacheMiss? = part == .recipient ? nil : part == .creator ? .historyMissing : .nagUnknown
                     if let miss {
                         await expectMiss(miss) { _ = try await rules.selectTone(nagID: cast.nag) }
                         await expectMiss(miss) { _ = try await rules.coaching(nagID: cast.nag) }
                         await expectMiss(miss) { _ = try await rules.predictCompletion(nagID: cast.nag) }
-                        await expectMiss(.notHeld) {
+                        await expectMiss(.historyMissing) {
                             _ = try await rules.patterns(userID: cast.scene.home.child.id, familyID: cast.scene.home.id)
                         }
                     } else {

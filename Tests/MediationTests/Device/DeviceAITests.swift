@@ -205,7 +205,7 @@ struct DeviceAITests {
                     return LocalAIService(
                         facts: CacheFacts(device.cache, family: device.family, now: { clock.now() }),
                         heuristics: Heuristics(phrasebook: phrasebook),
-                        models: models.makeWriters(prompts: try .english(), phrasebook: phrasebook),
+                        models: models.makeLocalModels(prompts: try .english(), phrasebook: phrasebook),
                         log: ExecutionLog(
                             user: device.person.id, newID: { (1, UInt64.random(in: 1...UInt64.max)) },
                             stopwatch: { 0 }, store: { try? device.cache.store($0) }))

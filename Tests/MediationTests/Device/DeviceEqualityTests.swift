@@ -155,7 +155,7 @@ struct DeviceFactsTests {
                 ]), as: home.child)
             let changed = try #require(try await poll()).members[0]
             #expect(changed.timeZone == "Europe/Berlin" && changed.quietHours == .standard)
-            #expect(changed.pushBackMode == .off && !changed.allowsOnDevice && changed.tone == .playful)
+            #expect(changed.pushBackMode == .off && !changed.allowsOnDeviceAI && changed.tone == .playful)
             try await server.call(
                 API.grantConsent, ConsentCreate(familyID: home.id, type: .aiMediation), as: home.guardian)
             #expect(try await poll()?.allowsMediation == true)

@@ -62,7 +62,8 @@ struct DeviceKillTests {
                 #expect(try device.outbox.waitingCount() == 0 && device.outbox.unappliedItems().isEmpty)
                 let rows = try await server.rows("SELECT count(*) AS n FROM nag_events")[0]["n"]?.integerValue
                 #expect(try Int64(device.cache.counts().nagEvents) == rows)
-                let left = try EventCache(path: device.folder.cachePath, seal: device.folder.seal(), isChecked: true)
+                let left = try EventCache(
+                    path: device.folder.cachePath, seal: device.folder.loadSeal(), checksPages: true)
                 #expect(!left.wasRebuilt)
                 print("killed \(killed) times in \(round) rounds, \(rows ?? 0) rows, \(notes) acts")
             }

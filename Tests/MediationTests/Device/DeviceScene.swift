@@ -28,8 +28,8 @@ final class TestDevice {
         family = try #require(person.familyID)
         self.folder = DeviceFolder(path: folder)
         try self.folder.create()
-        cache = try EventCache(path: self.folder.cachePath, seal: self.folder.seal())
-        outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.seal())
+        cache = try EventCache(path: self.folder.cachePath, seal: self.folder.loadSeal())
+        outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.loadSeal())
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
         let session = DeviceSession(
             server: address, userID: person.id, displayName: person.name, familyID: family, role: person.role,

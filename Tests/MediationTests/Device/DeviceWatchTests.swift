@@ -34,11 +34,11 @@ struct DeviceWatchTests {
                 let (rounds, report) = AsyncStream.makeStream(of: SyncSummary.self)
                 let (clock, id, client, home) = (server.clock, family.id, device.client, device.folder)
                 let watching = Task {
-                    let cache = try EventCache(path: folder + "/watched.db", seal: home.seal())
+                    let cache = try EventCache(path: folder + "/watched.db", seal: home.loadSeal())
                     let service = SyncService(cache: cache, outbox: nil, source: client, now: { clock.now() })
                     try await service.watch(
                         id, changes: client, schedule: SyncSchedule(), clock: NeverClock(clock: clock),
-                        random: { 0.5 }, retryDelay: { _ in nil }
+                        random: { 0.5 }, retryDelaySeconds: { _ in nil }
                     ) { result in
                         if case .success(let summary) = result { report.yield(summary) }
                     }

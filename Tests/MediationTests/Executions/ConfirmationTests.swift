@@ -133,16 +133,16 @@ struct ConfirmationTests {
                 server.clock.advance(by: Timestamp.Span(microseconds: 45 * 60_000_000 - 1))
                 _ = try await scene.summarize("I forgot", options)
             }
-            _ = try await scene.expectRefusal(.sessionOver, 409) {
+            _ = try await scene.expectRefusal(.sessionEnded, 409) {
                 try await scene.summarize("I forgot", options, as: scene.home.guardian)
             }
             server.clock.advance(by: .minutes(45))
-            _ = try await scene.expectRefusal(.sessionOver, 409) { try await scene.summarize("I forgot", options) }
+            _ = try await scene.expectRefusal(.sessionEnded, 409) { try await scene.summarize("I forgot", options) }
             let next = try await server.call(
                 API.beginAISession, AISessionCreate(familyID: scene.home.id), as: scene.home.child)
             try await server.call(
                 API.endAISession, AISessionName(sessionID: next.sessionID), as: scene.home.child)
-            _ = try await scene.expectRefusal(.sessionOver, 409) {
+            _ = try await scene.expectRefusal(.sessionEnded, 409) {
                 try await scene.summarize("I forgot", ExecutionOptions(sessionID: next.sessionID))
             }
             let stored = try await server.rows("SELECT encode(session_digest, 'hex') AS digest FROM ai_executions")

@@ -109,7 +109,9 @@ struct ExecutionHistoryTests {
                 try await scene.summarize("bus", ExecutionOptions(traceID: trace))
             }
             let own = try #require(try await scene.history(as: scene.home.child).first?.execution)
-            #expect(own.violation == "canary" && own.warnings == ["canary"] && own.applied.last == fault.constraintID)
+            #expect(
+                own.violationReason == "canary" && own.warnings == ["canary"]
+                    && own.applied.last == fault.constraintID)
             let filter = ExecutionFilter(familyID: scene.home.id)
             let seen = [
                 try await server.call(API.exportExecutions, filter, as: scene.home.guardian).text,

@@ -135,7 +135,7 @@ struct ExecutionTests {
             let mediations = try await server.rows("SELECT 1 FROM ai_mediation_events")
             #expect(mediations.isEmpty)
             let record = try #require(try await scene.history(as: scene.home.child).first)
-            #expect(record.errorCode == "E-POLICY-001" && record.execution.violation == "No buses")
+            #expect(record.errorCode == "E-POLICY-001" && record.execution.violationReason == "No buses")
             #expect(record.execution.rule == .policyBlock && record.execution.applied == [id])
             #expect(record.execution.route == nil && !record.execution.isFallbackAllowed)
             #expect(record.execution.evaluated == [id] && record.execution.confidence == nil)

@@ -86,7 +86,7 @@ struct SessionTurnTests {
                     _ = try await server.database.run { try await Housekeeping.sweep($0, at: server.clock.now()) }
                 }
                 #expect(try await turns(server) == 0)
-                _ = try await scene.expectRefusal(.sessionOver, 409) { try await coach(scene, session) }
+                _ = try await scene.expectRefusal(.sessionEnded, 409) { try await coach(scene, session) }
             }
         }
     }
@@ -98,7 +98,7 @@ struct SessionTurnTests {
             let (mine, other) = (try await begin(scene), try await begin(scene))
             _ = try await coach(scene, mine)
             let theirs = try await begin(scene, as: scene.home.child)
-            _ = try await scene.expectRefusal(.sessionOver, 409) { try await coach(scene, theirs) }
+            _ = try await scene.expectRefusal(.sessionEnded, 409) { try await coach(scene, theirs) }
             try await server.sql("UPDATE ai_session_turns SET digest = \(AITokens.digest(other))")
             #expect(try await coach(scene, other).execution.grounding?.session == 0)
         }

@@ -47,7 +47,7 @@ struct LogInTests {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org")
             let typed = "Zoe\u{308} fifth horse"
-            let old = try #require(PasswordHashing.hash(asTyped: typed, .testing))
+            let old = try #require(PasswordHashing.hash(bytesOf: typed, .testing))
             try await server.sql("UPDATE users SET password_hash = \(old) WHERE id = \(account.user.id)")
             let composed = "Zo\u{EB} fifth horse"
             try await expectRefusal(401) { try await server.logIn("nell@example.org", password: composed) }

@@ -43,7 +43,7 @@ struct DiagnosisTests {
     @Test("the database check reports an old PostgreSQL, a standby, and an unencrypted connection")
     func databases() {
         func result(_ number: Int, isStandby: Bool = false, _ encryption: String?, isLocal: Bool) -> CheckResult {
-            DatabaseCheck.server(
+            DatabaseCheck.serverResult(
                 version: "x", number: number, isStandby: isStandby, protocol: encryption, isLocal: isLocal)
         }
         #expect(result(150_004, "TLSv1.3", isLocal: false).status == .ok)
@@ -59,24 +59,24 @@ struct DiagnosisTests {
     @Test("the disk check reports a full and an unwritable disk")
     func disks() throws {
         func status(_ bytes: UInt64, files: UInt64? = 1_000, isReadOnly: Bool = false) -> CheckResult.Status {
-            ResourceCheck.disk(.init(bytes: bytes, files: files, isReadOnly: isReadOnly), folder: "/x").status
+            ResourceCheck.checkDisk(.init(bytes: bytes, files: files, isReadOnly: isReadOnly), folder: "/x").status
         }
         #expect(status(1 << 30) == .ok && status(1 << 30, files: nil) == .ok)
         #expect(status(100 << 20) == .warning && status(1 << 20) == .failed)
         #expect(status(1 << 30, files: 0) == .failed && status(1 << 30, isReadOnly: true) == .failed)
-        #expect(ResourceCheck.disk(of: CheckpointFile(path: "/nowhere/checkpoint")).status == .failed)
+        #expect(ResourceCheck.checkDisk(of: CheckpointFile(path: "/nowhere/checkpoint")).status == .failed)
         let folder = FileManager.default.temporaryDirectory.path()
-        #expect(ResourceCheck.disk(of: CheckpointFile(path: folder + "/checkpoint")).status == .ok)
+        #expect(ResourceCheck.checkDisk(of: CheckpointFile(path: folder + "/checkpoint")).status == .ok)
     }
 
     @Test("the descriptor check says how many descriptors are enough")
     func descriptors() throws {
         let configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 4)
-        #expect(ResourceCheck.descriptors(configuration, soft: 1_024, hard: 1 << 20).status == .ok)
-        let scarce = ResourceCheck.descriptors(configuration, soft: 1_024, hard: 4_096)
+        #expect(ResourceCheck.checkDescriptors(configuration, soft: 1_024, hard: 1 << 20).status == .ok)
+        let scarce = ResourceCheck.checkDescriptors(configuration, soft: 1_024, hard: 4_096)
         #expect(scarce.status == .warning && scarce.text.contains("1024, which nagz serve raises to 4096"), "\(scarce)")
         let enough = try #require(scarce.advice?.firstMatch(of: /limit to ([0-9]+)/).flatMap { Int($0.output.1) })
-        #expect(ResourceCheck.descriptors(configuration, soft: enough, hard: enough).status == .ok)
+        #expect(ResourceCheck.checkDescriptors(configuration, soft: enough, hard: enough).status == .ok)
     }
 
     @Test("the checkpoint checks report its age, a shortened log, and a file that does not fit")

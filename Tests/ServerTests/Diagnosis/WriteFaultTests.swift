@@ -126,9 +126,9 @@ struct WriteFaultTests {
             (.diskFull, "its disk is full"), (.standby, "a standby"), (.refused(sqlState: "54000"), "54000"),
         ])
     func results(fault: WriteFault, words: String) {
-        let result = DatabaseCheck.writes(fault)
+        let result = DatabaseCheck.writesResult(fault)
         #expect(result.status == .failed && result.text.contains(words) && result.advice?.isEmpty == false)
-        #expect(DatabaseCheck.writes(nil).status == .ok)
+        #expect(DatabaseCheck.writesResult(nil).status == .ok)
     }
 
     @Test("nagz doctor fails if the database refuses writes, and says what to do", arguments: settings)

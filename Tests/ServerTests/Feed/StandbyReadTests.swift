@@ -62,8 +62,8 @@ struct StandbyReadTests {
                     let gate = try FeedGate(rest)
                     let start = gate.isPositionValid ? request.start.stamp.map { FeedStart.valid($0) } : nil
                     let entities = try await database.query(
-                        SyncStatements.entities(home.id, for: caller, at: gate, from: start ?? .beginning, request.size)
-                    )
+                        SyncStatements.entitiesFromStandby(
+                            home.id, for: caller, at: gate, from: start ?? .beginning, request.size))
                     return try [PageRows(await page(true)), PageRows(rest, entities: entities)].map {
                         String(decoding: try FeedPage($0, home.id, request, at: now).json, as: UTF8.self)
                     }
@@ -84,7 +84,7 @@ struct StandbyReadTests {
             let counts = try await server.database.run { database in
                 let rows = try await database.query(
                     SyncStatements.page(home.id, for: caller, sessionCheck: "true", from: .beginning, .exact))
-                let entities = SyncStatements.entities(
+                let entities = SyncStatements.entitiesFromStandby(
                     home.id, for: caller, at: try FeedGate(rows), from: .beginning, .exact)
                 func count() async throws -> Int { try await database.query(entities).count }
                 var counts = [try await count()]

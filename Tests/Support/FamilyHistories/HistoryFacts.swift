@@ -28,12 +28,12 @@ extension FamilyHistory: FactSource {
                 $0.author == nag.recipient && $0.category == .timeConflict
                     && FactWindow.recent.contains($0.at, now: now)
             },
-            category: record(others.filter { $0.category == nag.category }),
-            recentCategory: record(
+            categoryRecord: record(others.filter { $0.category == nag.category }),
+            recentCategoryRecord: record(
                 others.filter {
                     $0.category == nag.category && FactWindow.recent.contains($0.closedAt ?? .epoch, now: now)
                 }),
-            overall: record(others),
+            overallRecord: record(others),
             pushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
             earlierPushBack: pushBacks.filter { $0.nag == nag.id && $0.at < nag.cycleStartedAt }.map(\.at).max(),
             preferences: preferences,
@@ -158,7 +158,7 @@ extension FamilyHistory {
                 MemberFacts(
                     userID: member.id, displayName: member.name, role: member.role, status: member.status,
                     timeZone: member.timeZone ?? timeZone, quietHours: member.quietHours,
-                    pushBackMode: member.pushBackMode, tone: member.tone, allowsOnDevice: true,
+                    pushBackMode: member.pushBackMode, tone: member.tone, allowsOnDeviceAI: true,
                     streak: streak(of: member.id),
                     resolvedNags: NagCategory.allCases.compactMap { category in
                         let nags = nags.filter { $0.recipient == member.id && $0.category == category && $0.isResolved }

@@ -10,7 +10,7 @@ public struct ConstraintNote: Sendable, Hashable {
     /// The name of the numbered details of an import: each has a constraint's id and note.
     public static let detailName = "constraint"
 
-    private static let names = ["type", "enabled", "action", "conditions", "digest"]
+    private static let termNames = ["type", "enabled", "action", "conditions", "digest"]
 
     public init(
         scope: ConstraintScope, priority: Int, type: ConstraintType, isEnabled: Bool, action: String, conditions: Int,
@@ -23,7 +23,7 @@ public struct ConstraintNote: Sendable, Hashable {
 
     public var details: AuditBody {
         var body: AuditBody = ["scope": scope.rawValue, "priority": "\(priority)"]
-        for (name, value) in zip(Self.names, terms.split(separator: " ")) { body[name] = String(value) }
+        for (name, value) in zip(Self.termNames, terms.split(separator: " ")) { body[name] = String(value) }
         return body
     }
 
@@ -37,7 +37,7 @@ public struct ConstraintNote: Sendable, Hashable {
         else { return nil }
         self.scope = scope
         self.priority = priority
-        terms = Self.names.map { body[$0] ?? "" }.joined(separator: " ")
+        terms = Self.termNames.map { body[$0] ?? "" }.joined(separator: " ")
     }
 
     /// Parses `<scope> <priority> <terms>`.

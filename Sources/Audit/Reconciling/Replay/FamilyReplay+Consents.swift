@@ -2,10 +2,10 @@ import Domain
 
 extension FamilyReplay {
     /// The type of a consent that belongs to a person, not to a family. It is reconciled with the accounts.
-    private static let personalConsent = "sms_opt_in"
+    private static let personalConsentType = "sms_opt_in"
 
     mutating func grantConsent(_ entry: AuditEntry, _ body: AuditBody?) {
-        guard let id = entry.act.resource, body?["type"] != Self.personalConsent else { return }
+        guard let id = entry.act.resource, body?["type"] != Self.personalConsentType else { return }
         let person = entry.act.subject
         // An entry without details may be about a personal consent.
         insert(

@@ -13,18 +13,18 @@ extension FamilyReplay {
             setConstraint(id, note, entry)
         }
         if kind == .aiConstraintsImported {
-            for (id, text) in body.numberedValues(ConstraintNote.detailName).map({ Self.pair($0[...]) }) {
+            for (id, text) in body.numberedValues(ConstraintNote.detailName).map({ Self.splitID($0[...]) }) {
                 if let id, let note = ConstraintNote(text) { setConstraint(id, note, entry) }
             }
         }
-        for (id, priority) in (body["moved"] ?? "").split(separator: ",").map(Self.pair) {
+        for (id, priority) in (body["moved"] ?? "").split(separator: ",").map(Self.splitID) {
             guard let id else { continue }
             update(.constraint, .id(id), ["priority": .text(String(priority))], by: entry)
         }
     }
 
-    /// Splits `<id> <rest>`.
-    private static func pair(_ text: Substring) -> (id: ResourceID?, rest: Substring) {
+    /// Splits `<id> <rest>`; the ID is nil for any other text.
+    private static func splitID(_ text: Substring) -> (id: ResourceID?, rest: Substring) {
         let words = text.split(separator: " ", maxSplits: 1)
         return words.count == 2 ? (ResourceID(String(words[0])), words[1]) : (nil, "")
     }

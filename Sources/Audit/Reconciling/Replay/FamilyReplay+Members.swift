@@ -4,7 +4,9 @@ extension FamilyReplay {
     mutating func admit(_ entry: AuditEntry, role: String?, _ body: AuditBody?, liftsSuspensions: Bool) {
         guard let person = entry.act.subject else { return }
         relationshipChanges.append(
-            .admitted(person, others: activeMembers(except: person), liftsSuspensions: liftsSuspensions, entry.number))
+            .admitted(
+                person, others: activeMembers(except: person), liftsSuspensions: liftsSuspensions,
+                entryNumber: entry.number))
         let known = rows[.membership][.person(person)]?[StateFinding.pseudonymField]
         insert(
             .membership, .person(person),
@@ -26,7 +28,7 @@ extension FamilyReplay {
     mutating func depart(_ entry: AuditEntry) {
         guard let person = entry.act.subject else { return }
         update(.membership, .person(person), ["status": "removed"], by: entry)
-        relationshipChanges.append(.departed(person, entry.number))
+        relationshipChanges.append(.departed(person, entryNumber: entry.number))
         revokeConsents(of: person, entry)
         cancelOpenNags(entry) { $0["recipient"] == .person(person) }
         for key in keys(.constraint, where: { $0["owner"] == .person(person) }) { rows[.constraint][key] = nil }

@@ -56,10 +56,11 @@ extension FamilyReplay {
         }
     }
 
-    /// Inserts the next nag of a series, if the entry records one.
+    /// Inserts the next nag of a series, if the entry records one. Without details it may have: the ended nag is then
+    /// added to `nagsWithUnreadEffects`.
     private mutating func insertNextInstance(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody?) {
         guard let body else {
-            unreadEnds.insert(id)
+            nagsWithUnreadEffects.insert(id)
             return
         }
         guard let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = rows[.nag][.id(id)] else { return }
@@ -88,7 +89,8 @@ extension FamilyReplay {
         }
     }
 
-    /// Cancels the subject's open nags with the lowest ids, as many as the entry says, before they leave.
+    /// Cancels as many of the subject's open nags as the entry says, those with the lowest IDs first. Such entries come
+    /// before a departure, a block, or a change of a connection.
     mutating func cancelNags(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let person = entry.act.subject else { return }
         guard let count = body?["cancelled_nags"].flatMap({ Int($0) }) else {

@@ -53,8 +53,9 @@ extension FamilyReplay {
             ], by: entry)
     }
 
-    /// Ends the ownership of a person who leaves, and a proposal of or for an owner who leaves. If the person was the
-    /// only owner, another guardian with a sign-in of their own becomes the owner; the entry does not say which one.
+    /// Ends the ownership of a person who leaves. A pending proposal ends too if the person owns the policy, or would
+    /// own it by that proposal. If the person was the only owner, another guardian with a sign-in of their own becomes
+    /// the owner; the entry does not say which one.
     mutating func departFromPolicy(_ person: Pseudonym, _ entry: AuditEntry) {
         guard let policy = rows[.policy][.policy], let owners = policy["owners"] else { return }
         let isOwner = owners.people.contains(person)

@@ -2,15 +2,15 @@ import Domain
 
 /// A change of relationships. Admissions and departures name members; a suspension names the relationship's id.
 enum RelationshipChange: Sendable {
-    case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, Int64)
-    case departed(Pseudonym, Int64)
-    case suspended(ResourceID, subject: Pseudonym?, Int64)
+    case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, entryNumber: Int64)
+    case departed(Pseudonym, entryNumber: Int64)
+    case suspended(ResourceID, subject: Pseudonym?, entryNumber: Int64)
 }
 
 extension FamilyReplay {
     mutating func suspendRelationship(_ entry: AuditEntry) {
         guard let id = entry.act.resource else { return }
-        relationshipChanges.append(.suspended(id, subject: entry.act.subject, entry.number))
+        relationshipChanges.append(.suspended(id, subject: entry.act.subject, entryNumber: entry.number))
     }
 
     /// Adds the relationships that the entries record.

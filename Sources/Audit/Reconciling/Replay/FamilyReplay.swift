@@ -16,8 +16,9 @@ public struct FamilyReplay: Sendable {
     private(set) var erasedPeople: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
     private(set) var peopleWithLostDetails: Set<Pseudonym> = []
-    /// Nags of which an entry without details may have recorded effects: a next nag, or what incentive rules give.
-    var unreadEnds: Set<ResourceID> = []
+    /// Nags whose ends are recorded by entries without details, which may have recorded effects: a next nag, or what
+    /// incentive rules give.
+    var nagsWithUnreadEffects: Set<ResourceID> = []
     /// Effects of incentive rules that an entry without details gave.
     var unreadIncentives: Set<ResourceID> = []
     /// Whether an entry without details may have created or moved any of the constraints.
@@ -108,6 +109,7 @@ public struct FamilyReplay: Sendable {
 
     // MARK: Rows
 
+    /// Adds a row, or replaces the one with the same key.
     mutating func insert(
         _ subject: StateFinding.Subject, _ key: StateKey, _ values: KeyValuePairs<String, ExpectedValue>,
         by entry: AuditEntry, isOptional: Bool = false, retainedFrom: Timestamp? = nil

@@ -35,10 +35,11 @@ public enum PolicyNote {
 /// A proposal for a policy, and the people who have approved it.
 public struct PolicyProposalNote: Sendable, Hashable {
     public let id: String
-    /// The owners; nil for an erased person.
+    /// The owners that it proposes; nil for an erased person.
     public let owners: Set<Pseudonym?>
     /// The limits, as the entries record them.
     public let values: [String: String]
+    /// The people who have approved it, with the one who proposed it; nil for an erased person.
     public var approvers: Set<Pseudonym?>
 
     public init(id: String, owners: Set<Pseudonym?>, values: [String: String], approvers: Set<Pseudonym?>) {

@@ -2,7 +2,7 @@
 /// do.
 public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case superuser(login: String)
-    case ownsObject(login: String, of: String)
+    case ownsObject(login: String, object: String)
     case hasAttributes(login: String, String)
     case canBecomeRoles(login: String, roles: String)
     case canGrantRoles(login: String, roles: String)
@@ -13,22 +13,22 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case openToPublic(String)
     case roleNotCreated
 
-    private static let login =
+    private static let loginAdvice =
         "give nagz serve a login of its own: CREATE ROLE nagz_serve LOGIN PASSWORD '…' IN ROLE nagz_server"
 
     public var description: String {
         switch self {
-        case .superuser(let login): "the server may not sign in as “\(login)”, a superuser: \(Self.login)"
+        case .superuser(let login): "the server may not sign in as “\(login)”, a superuser: \(Self.loginAdvice)"
         case .ownsObject(let login, let thing):
-            "the server may not sign in as “\(login)”, which owns “\(thing)”: \(Self.login)"
+            "the server may not sign in as “\(login)”, which owns “\(thing)”: \(Self.loginAdvice)"
         case .hasAttributes(let login, let attributes):
-            "the server may not sign in as “\(login)”, which has \(attributes): \(Self.login)"
+            "the server may not sign in as “\(login)”, which has \(attributes): \(Self.loginAdvice)"
         case .canBecomeRoles(let login, let roles):
-            "the server may not sign in as “\(login)”, which can become \(roles): \(Self.login)"
+            "the server may not sign in as “\(login)”, which can become \(roles): \(Self.loginAdvice)"
         case .canGrantRoles(let login, let roles):
-            "the server may not sign in as “\(login)”, which may grant \(roles): \(Self.login)"
+            "the server may not sign in as “\(login)”, which may grant \(roles): \(Self.loginAdvice)"
         case .canSetParameters(let login, let names):
-            "the server may not sign in as “\(login)”, which may set \(names): \(Self.login)"
+            "the server may not sign in as “\(login)”, which may set \(names): \(Self.loginAdvice)"
         case .notMember(let login):
             "“\(login)” is not a member of nagz_server: run nagz migrate, then GRANT nagz_server TO \"\(login)\""
         case .missingPrivileges(let what): "the role nagz_server lacks \(what): run nagz migrate as the schema's owner"

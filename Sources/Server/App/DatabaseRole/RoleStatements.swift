@@ -82,7 +82,7 @@ enum RoleStatements {
     }
 
     /// Revokes what PostgreSQL grants to PUBLIC by default, or did before version 15.
-    static let closeToPublic = """
+    static let revokeFromPublic = """
         DO $$ BEGIN
             EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
             EXECUTE 'REVOKE CREATE ON SCHEMA public FROM PUBLIC';

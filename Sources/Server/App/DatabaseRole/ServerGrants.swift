@@ -16,7 +16,7 @@ struct ServerGrants: Sendable {
     private(set) var privileges: Set<Privilege> = []
     private var grants: [Statement] = []
 
-    /// The text of the statements, in order. They may be run again without effect.
+    /// The text of the statements, in order. They may be run repeatedly.
     var statements: [String] { grants.map(\.text) }
 
     init(_ migrations: [Migrator.Migration]) {
@@ -31,7 +31,7 @@ struct ServerGrants: Sendable {
     }
 
     private mutating func read(_ words: [Substring]) {
-        if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return remove(String(words[2])) }
+        if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return removeTable(String(words[2])) }
         guard let statement = Statement(words) else { return }
         grants.append(statement)
         if statement.verb == "GRANT" {
@@ -42,7 +42,7 @@ struct ServerGrants: Sendable {
     }
 
     /// Removes a dropped table from the grants, also from statements that grant on several tables.
-    private mutating func remove(_ table: String) {
+    private mutating func removeTable(_ table: String) {
         privileges = privileges.filter { $0.table != table }
         for index in grants.indices { grants[index].objects.removeAll { $0 == table } }
         grants.removeAll(where: \.objects.isEmpty)
@@ -76,11 +76,12 @@ struct ServerGrants: Sendable {
 /// nagz_server`.
 private struct Statement {
     let verb: String
-    private let names: String
+    /// The list of privileges between the verb and `ON`.
+    private let privilegeList: String
     var objects: [String]
     private let ending: String
 
-    var text: String { "\(verb) \(names) ON \(objects.joined(separator: ", ")) \(ending)" }
+    var text: String { "\(verb) \(privilegeList) ON \(objects.joined(separator: ", ")) \(ending)" }
 
     init?(_ words: [Substring]) {
         let ending = words.suffix(2)
@@ -88,7 +89,7 @@ private struct Statement {
             let verb = words.first, verb == "GRANT" || verb == "REVOKE", let on = words.firstIndex(of: "ON")
         else { return nil }
         self.verb = String(verb)
-        names = words[..<on].dropFirst().joined(separator: " ")
+        privilegeList = words[..<on].dropFirst().joined(separator: " ")
         objects = Self.splitList(words[on...].dropFirst().dropLast(2).joined(separator: " "))
         self.ending = ending.joined(separator: " ")
     }
@@ -98,8 +99,8 @@ private struct Statement {
         let kind = objects.first?.split(separator: " ").dropLast().first
         guard kind == nil || kind == "TABLE" else { return [] }
         let tables = objects.map { $0.split(separator: " ").last.map(String.init) ?? $0 }
-        // A closing parenthesis ends the columns of the name before the opening one.
-        return names.split(separator: ")").flatMap { part in
+        // Columns in parentheses belong to the last name before them.
+        return privilegeList.split(separator: ")").flatMap { part in
             let halves = part.split(separator: "(").map { Self.splitList(String($0)) }
             let names = halves.first ?? []
             return names.enumerated().flatMap { index, name in

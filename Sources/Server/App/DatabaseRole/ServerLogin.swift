@@ -10,7 +10,7 @@ enum ServerLogin {
         let row = try await queries.query(RoleStatements.login).onlyRow()
         let login: String = try row["login"]
         if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
-        if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, of: thing) }
+        if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, object: thing) }
         if let names: String = try row["attributes"] { throw RoleFault.hasAttributes(login: login, names) }
         if let roles: String = try row["becomes"] { throw RoleFault.canBecomeRoles(login: login, roles: roles) }
         if let roles: String = try row["administers"] { throw RoleFault.canGrantRoles(login: login, roles: roles) }
@@ -22,7 +22,8 @@ enum ServerLogin {
         }
     }
 
-    /// Checks that the session's login has the privileges that the migrations grant, and no others.
+    /// Checks that the session's login has the privileges that the migrations grant, and no others. A privilege that is
+    /// granted on some columns of a table may exist on the whole table: that is not noticed.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
         let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
         let privileges = try await RolePrivileges(of: login, queries)
@@ -69,8 +70,8 @@ struct RolePrivileges {
         return nil
     }
 
-    /// Returns privileges that the role has on a table without a grant, as text for the operator; nil when there are
-    /// none.
+    /// Returns the privileges without a grant that the role has on the first such table, as text for the operator; nil
+    /// when there are none. Columns are not compared.
     func surplus(over grants: ServerGrants) -> String? {
         for table in onTablesOrColumns.keys.sorted() {
             let more = onTablesOrColumns[table, default: []].subtracting(grants.privilegeNames(on: table))

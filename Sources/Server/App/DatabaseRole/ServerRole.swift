@@ -33,7 +33,7 @@ enum ServerRole {
             if let open = try await publicCreateRights(transaction) {
                 repairs.append("the database's closure to the public, which has \(open)")
                 if !isDryRun {
-                    try await transaction.run(script: RoleStatements.closeToPublic)
+                    try await transaction.run(script: RoleStatements.revokeFromPublic)
                     if let open = try await publicCreateRights(transaction) { throw RoleFault.openToPublic(open) }
                 }
             }

@@ -26,7 +26,7 @@ final class CallTracer: Sendable {
     func tracer(of peer: String) -> RequestTracer {
         { [self] method in
             let scope = RequestScope.current ?? scope(of: nil)
-            let trace = scope.trace.child(spanID())
+            let trace = scope.trace.child(makeSpanID())
             let spans = trace.isSampled ? spans : nil
             let (startTime, startedAt) = (clock.now(), MonotonicTime.now())
             return RequestSpan(traceparent: trace.traceparent) { outcome in
@@ -40,5 +40,5 @@ final class CallTracer: Sendable {
     }
 
     /// Returns a random span ID, which is never zero.
-    private func spanID() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
+    private func makeSpanID() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 }

@@ -32,10 +32,10 @@ final class Histogram: Sendable {
     /// The count of each bucket; the last one has no upper bound.
     var counts: [Int] { buckets.map(\.value) }
     /// The sum of the durations.
-    var seconds: Double { Double(total.value) / 1e9 }
+    var totalSeconds: Double { Double(total.value) / 1e9 }
 
-    /// Returns a quantile in milliseconds, as the upper bound of the bucket that contains it; 0 when there are no
-    /// durations.
+    /// Returns a quantile in milliseconds, as the upper bound of the bucket that contains it, or the lower bound of the
+    /// last bucket; 0 when there are no durations.
     static func quantile(_ fraction: Double, of counts: [Int]) -> Double {
         let all = counts.reduce(0, +)
         guard all > 0 else { return 0 }

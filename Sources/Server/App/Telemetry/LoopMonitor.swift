@@ -12,7 +12,7 @@ final class LoopGauges: Sendable {
     let refused = Counter()
     /// The delay with which the loop ran the monitor's last timer, in nanoseconds.
     let lagNanoseconds = Counter()
-    // As in `Ledger.Tally` and `Ledger.batches`.
+    // As in `Ledger.Tally` and `Ledger.batchCount`.
     let writes = Counter()
     let batches = Counter()
     let lostRaces = Counter()
@@ -50,10 +50,10 @@ final class LoopMonitor {
     private func publish() {
         gauges.sessions.set(services.database.openConnections)
         gauges.waiting.set(services.database.waitingRequests)
-        gauges.refused.set(services.database.refusalCount + services.ledger.refusals)
+        gauges.refused.set(services.database.refusalCount + services.ledger.refusalCount)
         let tally = services.ledger.tally
         gauges.writes.set(tally.writes)
-        gauges.batches.set(services.ledger.batches)
+        gauges.batches.set(services.ledger.batchCount)
         gauges.lostRaces.set(tally.lostRaces)
         gauges.lockedRows.set(tally.lockedRows)
         let now = MonotonicTime.now()

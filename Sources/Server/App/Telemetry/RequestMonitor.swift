@@ -3,7 +3,8 @@ import Domain
 import HTTP
 import JSON
 
-/// Observes every connection and request: counts them, and writes a log line for each request where wanted.
+/// Observes every connection and request: counts them, queues the spans of sampled traces, and writes a log line for
+/// each request if the log's level admits it.
 struct RequestMonitor: RequestObserver {
     let telemetry: Telemetry
     let log: Log

@@ -3,8 +3,8 @@ import HTTP
 
 /// The scope of a task: the request that logs name, and the trace of the calls that the task makes.
 struct RequestScope: Sendable {
-    /// The scope of the running task; nil for work that no request asked for, and for statements that several requests
-    /// share.
+    /// The scope of the running task: that of a request, or of a delivery that is being sent. Nil for other work, and
+    /// for statements that several requests share.
     @TaskLocal static var current: RequestScope?
 
     /// The request's ID; nil for work that no request asked for.

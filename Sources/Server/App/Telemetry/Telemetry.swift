@@ -23,7 +23,7 @@ final class Telemetry: Sendable {
     let spans: SpanQueue?
 
     private let lastDatabaseFigures = Locked(DatabaseFigures?.none)
-    private let draining = Atomic(false)
+    private let drainingFlag = Atomic(false)
     private let startedAt = MonotonicTime.now()
     private let history = Locked(History())
 
@@ -34,8 +34,8 @@ final class Telemetry: Sendable {
     }
 
     /// Whether the server has begun to stop.
-    var isDraining: Bool { draining.load(ordering: .relaxed) }
-    func beginDraining() { draining.store(true, ordering: .relaxed) }
+    var isDraining: Bool { drainingFlag.load(ordering: .relaxed) }
+    func beginDraining() { drainingFlag.store(true, ordering: .relaxed) }
 
     /// The database's figures that were read last; nil while the database does not answer.
     var databaseFigures: DatabaseFigures? { lastDatabaseFigures.withLock { $0 } }
@@ -61,7 +61,7 @@ final class Telemetry: Sendable {
             residentBytes: ProcessFigures.residentBytes())
     }
 
-    /// The figures of one moment.
+    /// The figures of one moment. Requests, failures, durations and processor time are totals since the start.
     struct Sample: Sendable {
         let at: MonotonicTime
         let requests: Int

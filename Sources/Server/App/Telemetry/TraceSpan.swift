@@ -11,6 +11,7 @@ struct TraceSpan: Sendable {
     enum Subject: Sendable {
         /// A request that this server answered.
         case request(HTTP.Method?, Route?, Status)
+        /// An outgoing call, with the status of its response.
         case call(method: String, peer: String, Result<Int, HTTPClientError>)
     }
 

@@ -7,10 +7,10 @@ import SQL
 
 /// Exports an audit log as lines: one family's by number, or all families' in the order of the Merkle log.
 ///
-/// An export shows the log as of one checkpoint, which it reads first; later entries have no position yet. The lines
-/// after a number or a position never change, so an interrupted export can continue there.
+/// An export shows the log as of one checkpoint, which it reads first; later entries have no position yet. Entries
+/// never move, so an interrupted export can continue after a number or a position.
 struct AuditLogExport {
-    /// The smallest number of entries between two exported checkpoints.
+    /// The minimum number of entries between two exported checkpoints; the newest one is always exported.
     private static let checkpointDistance: Int64 = 256
 
     private let queries: any Queries
@@ -25,7 +25,7 @@ struct AuditLogExport {
         reader = LogReader(queries)
     }
 
-    /// Passes on all lines, a page at a time.
+    /// Passes on the lines, a page at a time.
     /// - Parameters:
     ///   - family: the family to export; nil for all.
     ///   - after: the number of the family's entry, or the position in the log, after which the export continues; nil
@@ -88,7 +88,7 @@ struct AuditLogExport {
             let position: Int64 = try row["position"]
             let number: Int64 = try row["n"]
             // Where a hash is missing the path does not lead to the root: the verifier reports that.
-            let path = try await reader.inclusion(of: family, number, size: size) ?? []
+            let path = try await reader.inclusionPath(of: family, number, size: size) ?? []
             let leaf = AuditExportLine.LeafPosition(
                 position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
             lines.append(.inclusion(leaf, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
@@ -126,12 +126,14 @@ struct AuditLogExport {
                     lines += try differingLeaf(entry, rows[index], at: leafPosition)
                 }
                 lines += nodes[leafPosition] ?? []
-                while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"],
-                    noted <= leafPosition + 1
+                while nextNote < notes.count, case let checkpointSize:Int64 = try notes[nextNote]["size"],
+                    checkpointSize <= leafPosition + 1
                 {
-                    if noted == leafPosition + 1, noted - lastCheckpointSize >= Self.checkpointDistance, noted < size {
+                    if checkpointSize == leafPosition + 1, checkpointSize < size,
+                        checkpointSize - lastCheckpointSize >= Self.checkpointDistance
+                    {
                         lines.append(.checkpoint(note: try notes[nextNote]["note"]))
-                        lastCheckpointSize = noted
+                        lastCheckpointSize = checkpointSize
                     }
                     nextNote += 1
                 }
@@ -149,7 +151,7 @@ struct AuditLogExport {
     ) async throws -> (entries: Int, clocks: Int) {
         var (count, last) = ((entries: 0, clocks: 0), FamilyID?.none)
         while true {
-            let rows = try await queries.query(ExportStatements.unsequencedEntries(behind: last, size: size))
+            let rows = try await queries.query(ExportStatements.unsequencedEntries(after: last, size: size))
             var index = 0
             while index < rows.count {
                 let family: FamilyID = try rows[index]["clock_family"]
@@ -166,7 +168,7 @@ struct AuditLogExport {
                 count.entries += lines.count
                 try await emit(lines)
                 if lines.count >= ExportStatements.unsequencedEntriesPerFamily {
-                    count.entries += try await exportEntries(
+                    count.entries += try await exportEntriesWithoutPosition(
                         of: family, after: number, upTo: clock?.newestSequenceNumber ?? .max, emit)
                 }
                 if let clock {
@@ -179,9 +181,9 @@ struct AuditLogExport {
         }
     }
 
-    /// Exports the entries of one family that have no position.
+    /// Exports the entries of one family after a number, which have no position.
     /// - Returns: their number.
-    private func exportEntries(
+    private func exportEntriesWithoutPosition(
         of family: FamilyID, after: Int64, upTo last: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
         var (number, count) = (after, 0)
@@ -196,7 +198,7 @@ struct AuditLogExport {
         return count
     }
 
-    /// Returns the lines of the rows.
+    /// Returns the lines of the rows, with the positions that the closure returns.
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {

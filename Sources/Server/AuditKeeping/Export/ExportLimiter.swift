@@ -3,8 +3,9 @@ import Domain
 import HTTP
 import Reactor
 
-/// Limits the exports that run at the same time in this process: for a person, for an address, and in all. Each may
-/// hold a write buffer as long as its reader is slow, and ordinary answers need the same memory.
+/// Limits the exports, verifications and checks that run at the same time in this process: for a person, for a client's
+/// network, and in all. Each export may hold a write buffer while its reader is slow, and ordinary answers need the
+/// same memory.
 final class ExportLimiter: Sendable {
     static let perPerson = 2
     static let perAddress = 4
@@ -15,25 +16,25 @@ final class ExportLimiter: Sendable {
         var byNetwork: [RemoteAddress.Network: Int] = [:]
     }
 
-    private let limit: Int
+    private let totalLimit: Int
     private let counts = Locked(Counts())
 
     /// Creates the limiter. All exports together may use a quarter of `answerMemory`.
-    init(_ limits: Limits) { limit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
+    init(_ limits: Limits) { totalLimit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
 
     /// The number of running exports in this process.
     var count: Int { counts.withLock { $0.total } }
 
     /// Counts one more export, until the returned value is released.
     /// - Parameter network: the client's network; with nil the export counts for the person and in all only.
-    /// - Throws: 429 when the person or the address has too many; 503 when there are too many in all.
+    /// - Throws: 429 when the person or the network has too many; 503 when there are too many in all.
     func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
         let refusal: APIError? = counts.withLock { counts in
             let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
             guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
                 return APIError.tooManyExportsByClient
             }
-            guard counts.total < limit else {
+            guard counts.total < totalLimit else {
                 return APIError.tooManyExports
             }
             counts.total += 1

@@ -13,7 +13,7 @@ enum ExportStatements {
         LEFT JOIN audit_subject_key k ON k.id = p.key_id
         """
 
-    /// Reads a family's entries after a number, in order, with their `position` where that is below the log's size.
+    /// Reads a page of a family's entries after a number, in order, with their `position` where that is below `size`.
     static func entries(of family: FamilyID, after number: Int64, upTo last: Int64, size: Int64) -> SQL {
         """
         SELECT \(columns), l.position FROM audit_entry e \(bodies)
@@ -33,7 +33,7 @@ enum ExportStatements {
         """
     }
 
-    /// Reads the highest position of a family in the log of that size.
+    /// Reads the leaf of the family's newest entry in the log of that size.
     static func newestLeaf(of family: FamilyID, size: Int64) -> SQL {
         """
         SELECT position, n, hash FROM audit_leaf WHERE family_id = \(family) AND position < \(size)
@@ -41,7 +41,7 @@ enum ExportStatements {
         """
     }
 
-    /// Reads the leaves of the log after `position`, with their entries where they exist.
+    /// Reads a page of the log's leaves after `position`, with their entries where they exist.
     static func leaves(after position: Int64, size: Int64) -> SQL {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
@@ -61,7 +61,7 @@ enum ExportStatements {
     /// includes families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A
     /// family without such entries has one row.
     /// - Parameter last: the family after which the export continues; nil for the beginning.
-    static func unsequencedEntries(behind last: FamilyID?, size: Int64) -> SQL {
+    static func unsequencedEntries(after last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
             WITH RECURSIVE \(NamedFamilies.commonTableExpression("written", of: "audit_entry", where: isNext)),

@@ -17,13 +17,13 @@ struct CheckpointCheck {
     /// Returns the first checkpoint with a foreign signature; nil where there is none.
     /// - Parameter pause: called with the number of checkpoints checked before.
     func firstForeignCheckpoint(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
-        var known = keys.signingKeys.map(\.verifier)
+        var verifierKeys = keys.signingKeys.map(\.verifier)
         // The database also lists a key that no note vouches for any more, because it was stolen.
-        let listed = try await queries.query(LogStatements.keys).map { row throws(PostgresError) -> String in
+        let storedTexts = try await queries.query(LogStatements.keys).map { row throws(PostgresError) -> String in
             try row["verifier"]
         }
-        known += listed.compactMap { VerifierKey($0) }
-        let trusted = TrustedKeys(pinned: known)
+        verifierKeys += storedTexts.compactMap { VerifierKey($0) }
+        let trustedKeys = TrustedKeys(pinned: verifierKeys)
         var (last, count): ((size: Int64, at: Timestamp)?, Int) = (nil, 0)
         while true {
             let rows = try await queries.query(LogStatements.checkpoints(after: last))
@@ -31,7 +31,7 @@ struct CheckpointCheck {
                 try await pause(count)
                 count += 1
                 let (size, text): (Int64, String) = (try rows[index]["size"], try rows[index]["note"])
-                guard let note = SignedNote(text), trusted.checkpoint(in: note) != nil else {
+                guard let note = SignedNote(text), trustedKeys.checkpoint(in: note) != nil else {
                     return AuditFinding(.untrustedCheckpoint, position: size)
                 }
                 last = (size, try rows[index]["at"])

@@ -54,7 +54,8 @@ public struct CheckpointFile: Sendable {
 
     public init(path: String) { self.path = path }
 
-    /// The other checkpoint files of its folder, those of other instances: `audit-9800.checkpoint` beside `audit.checkpoint`.
+    /// The names of the other checkpoint files in its folder, those of other instances: `audit-9800.checkpoint` beside
+    /// `audit.checkpoint`.
     public var siblings: [String] {
         let own = URL(filePath: path).lastPathComponent
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -76,7 +77,7 @@ public struct CheckpointFile: Sendable {
     /// - Returns: the content of the file; nil when there is none.
     func inspect(origin: String) throws(Fault) -> Entry? {
         for place in [folder, path + ".lock"] where access(place, W_OK) != 0 {
-            guard errno == ENOENT, place != folder else { throw .unwritable(path, reason: Self.reason()) }
+            guard errno == ENOENT, place != folder else { throw .unwritable(path, reason: Self.lastErrorText()) }
         }
         return try read(origin: origin)
     }
@@ -95,7 +96,7 @@ public struct CheckpointFile: Sendable {
 
     /// Reads the content of the file; nil when there is none.
     func read() throws(Fault) -> Entry? {
-        guard let bytes = try bytes() else { return nil }
+        guard let bytes = try readBytes() else { return nil }
         guard bytes.count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes, as: UTF8.self)) else {
             throw .malformed(path)
         }
@@ -103,16 +104,16 @@ public struct CheckpointFile: Sendable {
     }
 
     /// Reads the first `sizeLimit` bytes of the file; nil when there is none.
-    private func bytes() throws(Fault) -> [UInt8]? {
+    private func readBytes() throws(Fault) -> [UInt8]? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw .unreadable(path, reason: Self.reason())
+            throw .unreadable(path, reason: Self.lastErrorText())
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw .unreadable(path, reason: Self.reason()) }
+        guard count >= 0 else { throw .unreadable(path, reason: Self.lastErrorText()) }
         return Array(bytes.prefix(count))
     }
 
@@ -130,7 +131,7 @@ public struct CheckpointFile: Sendable {
     /// Replaces the file whatever it holds, and keeps the old one beside it with the suffix `.replaced`.
     func overwrite(with new: Entry) throws(Fault) {
         try withFileLock { () throws(Fault) -> Void in
-            if let old = try bytes() { try write(old, to: path + ".replaced") }
+            if let old = try readBytes() { try write(old, to: path + ".replaced") }
             try write(Array(new.note.utf8), to: path)
         }
     }
@@ -141,10 +142,10 @@ public struct CheckpointFile: Sendable {
         unlink(path + ".new")
         let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
-        let reason = Self.reason()
+        let reason = Self.lastErrorText()
         close(descriptor)
         guard isWritten else { throw .unwritable(path, reason: reason) }
-        guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
+        guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.lastErrorText()) }
         // The rename is on disk only after the folder is synced.
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { return }
@@ -157,7 +158,7 @@ public struct CheckpointFile: Sendable {
         let descriptor = try open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw .unwritable(path, reason: Self.reason()) }
+            guard errno == EINTR else { throw .unwritable(path, reason: Self.lastErrorText()) }
         }
         return try body()
     }
@@ -165,9 +166,9 @@ public struct CheckpointFile: Sendable {
     /// Opens a file that only its owner may read.
     private func open(_ path: String, _ flags: Int32) throws(Fault) -> Int32 {
         let descriptor = Glibc.open(path, flags, 0o600)
-        guard descriptor >= 0 else { throw .unwritable(self.path, reason: Self.reason()) }
+        guard descriptor >= 0 else { throw .unwritable(self.path, reason: Self.lastErrorText()) }
         return descriptor
     }
 
-    private static func reason() -> String { String(cString: strerror(errno)) }
+    private static func lastErrorText() -> String { String(cString: strerror(errno)) }
 }

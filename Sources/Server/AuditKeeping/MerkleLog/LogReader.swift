@@ -22,7 +22,7 @@ struct LogReader {
 
     /// Reads the inclusion proof of an entry in the newest checkpoint; nil while the checkpoint does not cover the
     /// entry, and where a hash is missing.
-    func inclusion(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
+    func inclusionProof(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first,
             let newest = try await newestCheckpoint()
         else { return nil }
@@ -36,14 +36,14 @@ struct LogReader {
 
     /// Reads the path from an entry to the root of the log of that size; nil while the log does not contain the entry,
     /// and where a hash is missing.
-    func inclusion(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
+    func inclusionPath(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first else { return nil }
         let position: Int64 = try row["position"]
         return position < size ? try await proof(MerkleProof.inclusionRanges(position, size: size)) : nil
     }
 
     /// Reads the consistency proof between two sizes of the log; nil where a hash is missing.
-    func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
+    func consistencyProof(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
         try await proof(MerkleProof.consistencyRanges(from: old, to: new))
     }
 

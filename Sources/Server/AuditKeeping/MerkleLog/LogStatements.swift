@@ -2,7 +2,7 @@ import Audit
 import Domain
 import SQL
 
-/// Every statement on the Merkle log: leaves, nodes, checkpoints and keys.
+/// The statements on the Merkle log: leaves, nodes, checkpoints and keys, among them every one that writes these.
 enum LogStatements {
     /// The largest number of entries in one transaction of the sequencer.
     static let batchLimit = 4_096
@@ -10,16 +10,16 @@ enum LogStatements {
     /// delay the others.
     static let familyLimit = 512
 
-    /// Reads the entries that are not in the log yet: from the families with the mark `awaits_sequencing`, and from one
-    /// page of all families, which begins with `family`.
-    static func pending(from family: FamilyID, page: Int64) -> SQL {
+    /// Reads a batch of the entries that are not in the log yet: from the families with the mark `awaits_sequencing`,
+    /// and from one page of all families, which begins with `family`.
+    static func pendingEntries(from family: FamilyID, pageSize: Int64) -> SQL {
         """
         SELECT e.family_id, e.n, e.at, e.hash FROM (
             SELECT family_id, seq FROM family_clock WHERE awaits_sequencing
             UNION ALL
             SELECT family_id, seq FROM (
                 SELECT family_id, seq, awaits_sequencing FROM family_clock WHERE family_id >= \(family)
-                ORDER BY family_id LIMIT \(page)
+                ORDER BY family_id LIMIT \(pageSize)
             ) p WHERE NOT awaits_sequencing
         ) c
         CROSS JOIN LATERAL (
@@ -36,16 +36,17 @@ enum LogStatements {
     }
 
     /// Reads the first family of the next page; no row when there is none.
-    static func nextPage(from family: FamilyID, page: Int64) -> SQL {
-        "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(page) LIMIT 1"
+    static func firstFamilyOfNextPage(from family: FamilyID, pageSize: Int64) -> SQL {
+        "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(pageSize) LIMIT 1"
     }
 
-    /// Clears the mark of families that have written nothing since `moment` and have all their entries in the log.
+    /// Clears the mark of up to 256 families that have written nothing since `moment` and have all their entries in the
+    /// log.
     ///
     /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped; a row
     /// whose write has just ended is read again. The transaction is not synced to disk: if a mark reappears, it is
     /// cleared again.
-    static func markSequenced(quietSince moment: Timestamp) -> SQL {
+    static func clearSequencingMarks(quietSince moment: Timestamp) -> SQL {
         """
         WITH done AS (
             SELECT c.family_id, c.seq FROM family_clock c
@@ -66,7 +67,7 @@ enum LogStatements {
     /// - Parameter now: the instance's time; nil if clocks are not compared. An instance whose clock is far from the
     ///   database's does not get the lock, because it would date checkpoints wrongly.
     static func tryLock(at now: Timestamp?) -> SQL {
-        let isSkewSmall: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
+        let isSkewSmall: SQL = now.map { "\($0) \(Ledger.clockSkewRange)" } ?? "true"
         return "SELECT CASE WHEN \(isSkewSmall) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
     }
 
@@ -130,14 +131,14 @@ enum LogStatements {
 
     static func insertCheckpoint(_ checkpoint: Checkpoint, _ note: SignedNote) -> SQL {
         """
-        INSERT INTO audit_checkpoint (size, at, note) VALUES (\(checkpoint.size), \(checkpoint.time), \(note.note))
+        INSERT INTO audit_checkpoint (size, at, note) VALUES (\(checkpoint.size), \(checkpoint.time), \(note.fullText))
         ON CONFLICT DO NOTHING
         """
     }
 
     static func insertKey(_ key: VerifierKey, _ handover: SignedNote?, at now: Timestamp) -> SQL {
         """
-        INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.note ?? ""), \(now))
+        INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.fullText ?? ""), \(now))
         ON CONFLICT DO NOTHING
         """
     }

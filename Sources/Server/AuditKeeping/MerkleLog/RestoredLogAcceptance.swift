@@ -16,7 +16,8 @@ public struct RestoredLogAcceptance: Sendable {
         let head: Checkpoint
         public var size: Int64 { head.size }
         public var root: [UInt8] { head.root }
-        /// Whether the database's log is signed in its present state and extends the remembered checkpoint.
+        /// Whether the database's log is signed in its present state and extends the remembered checkpoint. An empty
+        /// log needs no signature.
         public let isContinuation: Bool
     }
 
@@ -46,19 +47,19 @@ public struct RestoredLogAcceptance: Sendable {
     }
 
     /// Reads both heads; changes nothing.
-    public func heads() async throws -> Heads {
+    public func readHeads() async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
         return try await Schema.withDatabase(databaseURL) { database in
             try await database.transaction { transaction in
-                LoopBound(value: try await Self.heads(transaction, remembered, keys))
+                LoopBound(value: try await Self.readHeads(transaction, remembered, keys))
             }.value
         }
     }
 
     /// Signs the log as it is in the database and remembers it, in one transaction with the entry `log.accepted`. If
     /// the process dies after the commit, the file is unchanged: run it again.
-    /// - Parameter root: the root hash from `heads`.
+    /// - Parameter root: the root hash that `readHeads` returned.
     public func accept(root: [UInt8], clock: any WallClock = SystemClock()) async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
@@ -66,7 +67,7 @@ public struct RestoredLogAcceptance: Sendable {
             let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
                 _ = try await transaction.query(LogStatements.lock)
-                let heads = try await Self.heads(transaction, remembered, keys)
+                let heads = try await Self.readHeads(transaction, remembered, keys)
                 guard try await Self.isCurrentOrEarlierRoot(root, of: heads, transaction, keys) else {
                     throw Fault.otherRoot
                 }
@@ -87,7 +88,7 @@ public struct RestoredLogAcceptance: Sendable {
                 let checkpoint = Checkpoint(origin: keys.origin, size: heads.size, root: heads.root, time: now)
                 let note = checkpoint.signed(by: keys.signingKeys)
                 _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
-                return LoopBound(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
+                return LoopBound(value: (heads, CheckpointFile.Entry(note: note.fullText, checkpoint: checkpoint)))
             }.value
         }
         try file.overwrite(with: entry)
@@ -108,11 +109,11 @@ public struct RestoredLogAcceptance: Sendable {
     }
 
     /// Reads both heads. The queries MUST read one snapshot, or hold the lock for appending to the log.
-    static func heads(
+    static func readHeads(
         _ queries: any Queries, _ remembered: Checkpoint?, _ keys: AuditKeyring
     ) async throws -> Heads {
         let log = StoredLog(queries)
-        let growth = try await log.growth()
+        let growth = try await log.readGrowth()
         let head = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: .epoch)
         var isContinuation = growth.size == 0
         if let row = try await queries.query(LogStatements.newestCheckpoint).first {

@@ -59,7 +59,8 @@ final class Sequencer: PeriodicJob {
     }
 
     static let period = Duration.milliseconds(400)
-    /// The number of rounds without new entries between two comparisons of the whole tree with its newest checkpoint.
+    /// The number of rounds after which one compares the tree's root with the newest checkpoint even without new
+    /// entries.
     private static let roundsPerCheck = 100
 
     private let database: Database
@@ -70,7 +71,7 @@ final class Sequencer: PeriodicJob {
     private let memory: CheckpointMemory
     private let pace: Pace
     private let reach: (Point) throws -> Void
-    private var rounds = 0
+    private var roundCount = 0
     /// The first family of the page that the next round reads.
     private var nextFamily = FamilyID.outside
     private(set) var isStopped = false
@@ -104,16 +105,16 @@ final class Sequencer: PeriodicJob {
     func runRound() async throws -> Bool {
         let now = clock.now()
         if !areKeysPublished { try await publishKeys(at: now) }
-        let checksTree = rounds % Self.roundsPerCheck == 0
-        rounds += 1
+        let checksTree = roundCount % Self.roundsPerCheck == 0
+        roundCount += 1
         try await memory.refresh()
         let outcome = try await database.transaction { transaction in
-            LoopBound(value: try await work(transaction, now, checksTree: checksTree))
+            LoopBound(value: try await appendBatch(transaction, now, checksTree: checksTree))
         }.value
         try reach(.committed)
         if let next = outcome.nextFamily {
             nextFamily = next
-            _ = try await database.query(LogStatements.markSequenced(quietSince: now - pace.quietTime))
+            _ = try await database.query(LogStatements.clearSequencingMarks(quietSince: now - pace.quietTime))
         }
         if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
         status.update { snapshot in
@@ -138,7 +139,9 @@ final class Sequencer: PeriodicJob {
         var nextFamily: FamilyID?
     }
 
-    private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
+    /// Does the part of a round that is in its transaction: appends a batch and signs a checkpoint. An instance that
+    /// does not get the lock only reads the newest checkpoint.
+    private func appendBatch(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
         let isOurs: Bool = try await transaction.query(
             LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
         ).onlyRow()["is_ours"]
@@ -148,8 +151,8 @@ final class Sequencer: PeriodicJob {
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
                     + [
-                        LogStatements.pending(from: nextFamily, page: pace.pageSize),
-                        LogStatements.nextPage(from: nextFamily, page: pace.pageSize),
+                        LogStatements.pendingEntries(from: nextFamily, pageSize: pace.pageSize),
+                        LogStatements.firstFamilyOfNextPage(from: nextFamily, pageSize: pace.pageSize),
                     ]
                 : [LogStatements.newestCheckpoint])
         let newest = try results[isOurs ? 1 : 0].first.map { row in try trustedCheckpoint(try row["note"]) }
@@ -159,22 +162,22 @@ final class Sequencer: PeriodicJob {
         try reach(.entriesRead)
 
         let size: Int64 = try results[2].onlyRow()["size"]
-        let signed = newest?.checkpoint.size ?? 0
-        if size < signed { throw Fault.shrunk(from: signed, to: size) }
-        if size > signed { throw Fault.unsigned(size: size, signed: signed) }
+        let signedSize = newest?.checkpoint.size ?? 0
+        if size < signedSize { throw Fault.shrunk(from: signedSize, to: size) }
+        if size > signedSize { throw Fault.unsigned(size: size, signed: signedSize) }
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
         let oldestRemaining = try Self.oldestRemaining(results[3])
         var outcome = Outcome(newest: newest, isFull: oldestRemaining != nil)
         outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
-        let isDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
-        guard !leaves.isEmpty || isDue || checksTree else { return outcome }
-        guard var growth = try await StoredLog(transaction).growth(at: size) else {
+        let isCheckpointDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
+        guard !leaves.isEmpty || isCheckpointDue || checksTree else { return outcome }
+        guard var growth = try await StoredLog(transaction).readGrowth(at: size) else {
             throw Fault.hashMissing(size: size)
         }
         if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
-        guard !leaves.isEmpty || isDue else { return outcome }
+        guard !leaves.isEmpty || isCheckpointDue else { return outcome }
         // No checkpoint claims an earlier time than the one before it, even if a clock that ran ahead signed that one.
         let time = max(now, newest?.checkpoint.time ?? now)
         outcome.newest = try await appendLeaves(transaction, &growth, leaves, at: time)
@@ -213,7 +216,7 @@ final class Sequencer: PeriodicJob {
         let note = checkpoint.signed(by: keys.signingKeys)
         _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
         try reach(.checkpointWritten)
-        return (note.note, checkpoint)
+        return (note.fullText, checkpoint)
     }
 
     /// Checks that the newest checkpoint in the database extends the one that this instance remembers, by the tables'

@@ -20,14 +20,14 @@ struct StoredLog {
 
     /// Reads the right edge of the whole log.
     /// - Throws: `RestoredLogAcceptance.Fault.hashMissing` where the tables lack a hash.
-    func growth() async throws -> TreeGrowth {
+    func readGrowth() async throws -> TreeGrowth {
         let size: Int64 = try await queries.query(LogStatements.size).onlyRow()["size"]
-        guard let growth = try await growth(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }
+        guard let growth = try await readGrowth(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }
         return growth
     }
 
     /// Reads the right edge of the log's first `size` leaves; nil where a hash is missing.
-    func growth(at size: Int64) async throws -> TreeGrowth? {
+    func readGrowth(at size: Int64) async throws -> TreeGrowth? {
         let rows = try await queries.query(LogStatements.nodes(TreeGrowth.nodeRuns(at: size)))
         return TreeGrowth(size: size, try NodeStore(rows))
     }
@@ -37,7 +37,9 @@ struct StoredLog {
         guard old.size <= new.size else { return false }
         if old.size == new.size { return old.root == new.root }
         guard old.size > 0 else { return old.root == MerkleHash.empty }
-        guard let path = try await LogReader(queries).consistency(from: old.size, to: new.size) else { return false }
+        guard let path = try await LogReader(queries).consistencyProof(from: old.size, to: new.size) else {
+            return false
+        }
         return MerkleProof.isConsistent(
             old: old.size, oldRoot: old.root, new: new.size, newRoot: new.root, path: path)
     }

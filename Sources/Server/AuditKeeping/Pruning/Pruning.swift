@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Deletes entries that are older than the retention, family by family. Each family is one transaction with a signed
-/// record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
+/// Deletes entries that are older than their retention period, family by family. Each family is one transaction with a
+/// signed record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
     /// The part of one family's chain that is deleted: all entries up to `number`.
     public struct PrunePoint: Sendable, Hashable {
@@ -73,8 +73,9 @@ public struct Pruning: Sendable {
     }
 }
 
-/// Every statement that deletes entries of the audit log.
+/// The statements of a pruning, among them every statement that deletes entries of the audit log.
 enum PruneStatements {
+    /// Reads the families whose oldest entry is from before the cutoff.
     static func families(before cutoff: Timestamp) -> SQL {
         """
         SELECT c.family_id FROM family_clock c WHERE c.seq > 0 AND (
@@ -96,7 +97,7 @@ enum PruneStatements {
 
     static func insert(_ prune: Prune, _ note: SignedNote) -> SQL {
         """
-        INSERT INTO audit_prune (family_id, cut, at, note) VALUES (\(prune.family), \(prune.lastNumber), \(prune.time), \(note.note))
+        INSERT INTO audit_prune (family_id, cut, at, note) VALUES (\(prune.family), \(prune.lastNumber), \(prune.time), \(note.fullText))
         """
     }
 

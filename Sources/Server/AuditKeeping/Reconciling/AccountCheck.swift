@@ -4,7 +4,7 @@ import Postgres
 import SQL
 
 /// Checks the rows that belong to no family: accounts, administrators, and consents that people gave for themselves
-/// alone. Each row must have its entry, in any chain.
+/// alone. Each row must have its entry in some chain.
 ///
 /// `FamilyCheck` checks the reverse: that the account of an entry exists and is the one that the entry names.
 struct AccountCheck {
@@ -14,10 +14,10 @@ struct AccountCheck {
 
     init(_ database: Database, _ keys: AuditKeyring) async throws {
         self.database = database
-        let trusted = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
+        let trustedKeys = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
         isPruned = try await database.query(ReconcileStatements.prunes)
             .map { row throws(PostgresError) -> String in try row["note"] }
-            .contains { note in SignedNote(note).map { trusted.haveSigned($0) } ?? false }
+            .contains { note in SignedNote(note).map { trustedKeys.haveSigned($0) } ?? false }
     }
 
     /// - Parameter pause: called after each page.
@@ -55,12 +55,12 @@ struct AccountCheck {
             let consent: ConsentID = try row["id"]
             report.rows += 1
             guard try row["is_given"] else { return addUnexplained(.consent, consent.description, &report) }
-            let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
-            guard isRevoked != isTakenBack else { return }
+            let (isRevoked, isRevokedInLog): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
+            guard isRevoked != isRevokedInLog else { return }
             // The account of an erased person is unknown.
             guard try row["is_known"] else { return report.add(.erased) }
             addDifference(
-                .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
+                .consent, consent.description, "revoked", "\(isRevoked)", "\(isRevokedInLog)", &report,
                 mayBePruned: isRevoked)
         }
     }
@@ -79,10 +79,10 @@ struct AccountCheck {
                 addUnexplained(.administrator, user.description, &report)
                 continue
             }
-            let (isRevoked, isEnded): (Bool, Bool) = (try row["is_revoked"], try row["is_ended"])
-            if isRevoked != isEnded {
+            let (isRevoked, isRevokedInLog): (Bool, Bool) = (try row["is_revoked"], try row["is_ended"])
+            if isRevoked != isRevokedInLog {
                 addDifference(
-                    .administrator, user.description, "revoked", "\(isRevoked)", "\(isEnded)", &report,
+                    .administrator, user.description, "revoked", "\(isRevoked)", "\(isRevokedInLog)", &report,
                     mayBePruned: isRevoked)
             }
         }

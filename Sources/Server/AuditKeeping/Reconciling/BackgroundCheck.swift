@@ -5,8 +5,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Checks the whole audit log repeatedly and slowly: every chain and body, the tree, and the database's state against
-/// the log (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
+/// Checks the whole audit log repeatedly and slowly: family by family the chain, its bodies and its rows
+/// (`FamilyCheck`), then the schema, the accounts and the tree (`SchemaCheck`, `AccountCheck`, `TreeCheck`).
 ///
 /// Every server runs one, on a loop and two database sessions of its own; the holder of the lease in `audit_pass`
 /// works, the others read its status. After each page it rests many times as long as the page took. If the process
@@ -98,43 +98,44 @@ final class BackgroundCheck: BackgroundJob {
         passStatus.update(status)
         lastSaved = monotonicNow()
         workingSince = .now()
-        try await checkFamilies(&status, behind: &last)
-        try await finish(&status)
+        try await checkFamilies(&status, after: &last)
+        try await finishPass(&status)
     }
 
     // MARK: A pass
 
-    private func checkFamilies(_ status: inout PassStatus.Status, behind last: inout FamilyID?) async throws {
+    private func checkFamilies(_ status: inout PassStatus.Status, after last: inout FamilyID?) async throws {
         let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()), clock: clock)
         while true {
-            let families = try await Reconciliation.families(behind: last, database)
+            let families = try await Reconciliation.families(after: last, database)
             for family in families {
-                let known = status
-                let place = last
+                let progress = status
+                let lastChecked = last
                 let report = try await check.run(
-                    family, pause: { _ in try await pause(known, behind: place) },
-                    renew: { try await renew(known, behind: place) })
+                    family, pause: { _ in try await pause(progress, after: lastChecked) },
+                    renew: { try await renew(progress, after: lastChecked) })
                 status.families += 1
                 status.entries += report.entries
                 addFindings(report, &status)
                 last = family
-                try await pause(status, behind: last)
+                try await pause(status, after: last)
             }
             if families.isEmpty { return }
         }
     }
 
-    private func finish(_ status: inout PassStatus.Status) async throws {
+    /// Checks what belongs to no family, ends the pass, and stores its result.
+    private func finishPass(_ status: inout PassStatus.Status) async throws {
         var report = try await SchemaCheck(database).run()
-        let known = status
-        report.merge(try await AccountCheck(database, keys).run { _ in try await pause(known, behind: .last) })
+        let progress = status
+        report.merge(try await AccountCheck(database, keys).run { _ in try await pause(progress, after: .end) })
         report.merge(
-            try await TreeCheck(database: database, keys: keys).run { _ in try await pause(known, behind: .last) })
+            try await TreeCheck(database: database, keys: keys).run { _ in try await pause(progress, after: .end) })
         addFindings(report, &status)
         let isNews = status.lastFindings == 0 && status.findings > 0 || status.lastFinding != status.firstFinding
         (status.lastFamilies, status.lastEntries) = (status.families, status.entries)
         (status.lastFindings, status.lastFinding) = (status.findings, status.firstFinding)
-        status.lastIncompleteReason = report.incomplete ?? status.incompleteReason
+        status.lastIncompleteReason = report.incompleteReason ?? status.incompleteReason
         status.finishedAt = clock.now()
         (status.startedAt, status.families, status.entries) = (nil, 0, 0)
         (status.findings, status.firstFinding, status.incompleteReason) = (0, nil, nil)
@@ -149,29 +150,29 @@ final class BackgroundCheck: BackgroundJob {
     }
 
     private func addFindings(_ report: StateReport, _ status: inout PassStatus.Status) {
-        status.findings += report.count
+        status.findings += report.findingCount
         status.firstFinding = status.firstFinding ?? report.findings.first?.description
-        status.incompleteReason = status.incompleteReason ?? report.incomplete
+        status.incompleteReason = status.incompleteReason ?? report.incompleteReason
         passStatus.update(status)
     }
 
     // MARK: Pace
 
     /// Pauses after some work, and stores progress from time to time.
-    private func pause(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
-        let worked = MonotonicTime.now().elapsed(since: workingSince)
-        await sleep(min(max(worked * pace.restRatio, pace.shortestRest), pace.longestRest))
+    private func pause(_ status: PassStatus.Status, after last: FamilyID?) async throws {
+        let workTime = MonotonicTime.now().elapsed(since: workingSince)
+        await sleep(min(max(workTime * pace.restRatio, pace.shortestRest), pace.longestRest))
         guard !isStopped else { throw Stopped() }
-        try await renew(status, behind: last)
+        try await renew(status, after: last)
         workingSince = .now()
     }
 
     /// Extends the lease and stores the progress if that is due (`Pace.saveInterval`), also while the check must not pause.
-    private func renew(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
+    private func renew(_ status: PassStatus.Status, after last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.saveInterval else { return }
-        let saved = try await database.query(PassStatements.save(holder, status, behind: last))
-        guard saved.affectedRows == 1 else { throw Stopped() }
+        let result = try await database.query(PassStatements.save(holder, status, after: last))
+        guard result.affectedRows == 1 else { throw Stopped() }
         lastSaved = monotonicNow()
     }
 
@@ -194,8 +195,8 @@ final class BackgroundCheck: BackgroundJob {
 }
 
 extension FamilyID {
-    /// The position after every family, from which the checks of a pass that belong to no family follow.
-    fileprivate static let last = FamilyID(high: .max, low: .max)
+    /// The position after all families. The checks that belong to no family follow there.
+    fileprivate static let end = FamilyID(high: .max, low: .max)
 }
 
 extension PassStatus.Status {

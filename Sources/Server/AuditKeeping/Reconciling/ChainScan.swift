@@ -1,7 +1,7 @@
 import Audit
 import Domain
 
-/// Reads one family's chain: verifies every entry, and replays the chain up to the first invalid entry.
+/// Verifies every entry of one family's chain, and replays the chain up to the first invalid entry.
 ///
 /// An entry of which only the body is damaged is replayed without its body, like an entry about an erased person. After
 /// an invalid entry the verification continues from that entry as it is stored, so that one fault does not hide
@@ -9,7 +9,7 @@ import Domain
 struct ChainScan {
     let family: FamilyID
     /// The sequence number of the last entry that retention deleted; 0 if it has deleted none.
-    let cut: Int64
+    let lastPrunedNumber: Int64
     private(set) var replay: FamilyReplay
     private var chain: ChainVerifier
     /// The findings about the chain and the accounts it opened.
@@ -17,18 +17,18 @@ struct ChainScan {
     /// The sequence number of the first entry without a leaf in the log.
     private var firstUnsequenced: Int64?
     /// For each person the first entry about them of which the body is missing or unreadable.
-    private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
+    private var bodilessEntries: [Pseudonym: (number: Int64, code: String)] = [:]
     /// Whether a sealed body was found: all later ones must be sealed too.
-    private var isSealed = false
+    private var hasSealedBody = false
     /// The first bytes of all commitments: no two entries may have the same, since each has a salt of its own.
-    private var commitments: Set<UInt64> = []
+    private var commitmentPrefixes: Set<UInt64> = []
     /// People whose accounts are missing, and the entries that opened these.
-    private var withoutAccount: [Pseudonym: Int64] = [:]
+    private var peopleWithoutAccount: [Pseudonym: Int64] = [:]
 
     init(_ family: FamilyID, _ prune: Prune?) {
         self.family = family
-        cut = prune?.lastNumber ?? 0
-        replay = FamilyReplay(family: family, lastPrunedNumber: cut)
+        lastPrunedNumber = prune?.lastNumber ?? 0
+        replay = FamilyReplay(family: family, lastPrunedNumber: lastPrunedNumber)
         chain =
             prune.map { ChainVerifier(family: family, after: $0.lastNumber, head: $0.hash) }
             ?? ChainVerifier(family: family)
@@ -56,15 +56,15 @@ struct ChainScan {
         }
         checkLeaf(leaf, of: entry)
         // Only the master key's owner can seal, and a body cannot be used twice without its commitment.
-        if isSealed == false, self.isSealed { lostBody = lostBody ?? "unsealed_body" }
-        self.isSealed = self.isSealed || isSealed == true
-        let beginning = entry.act.commitment.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        if !commitments.insert(beginning).inserted { lostBody = lostBody ?? "copied_body" }
+        if isSealed == false, hasSealedBody { lostBody = lostBody ?? "unsealed_body" }
+        hasSealedBody = hasSealedBody || isSealed == true
+        let prefix = entry.act.commitment.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        if !commitmentPrefixes.insert(prefix).inserted { lostBody = lostBody ?? "copied_body" }
         var body: AuditBody?
         switch prepared.payload {
         case .whole(_, let bytes): body = AuditBody(canonical: bytes)
-        case .erased: bodiless[person] = bodiless[person] ?? (entry.number, "erased_without_record")
-        case .unreadable: bodiless[person] = bodiless[person] ?? (entry.number, "unreadable_body")
+        case .erased: bodilessEntries[person] = bodilessEntries[person] ?? (entry.number, "erased_without_record")
+        case .unreadable: bodilessEntries[person] = bodilessEntries[person] ?? (entry.number, "unreadable_body")
         }
         if let lostBody {
             addDamage(lostBody, entry.number)
@@ -103,7 +103,7 @@ struct ChainScan {
     ) {
         findings.rows += 1
         guard let account else {
-            withoutAccount[person] = number
+            peopleWithoutAccount[person] = number
             return
         }
         guard let user else { return findings.add(.notRecorded) }
@@ -113,7 +113,8 @@ struct ChainScan {
         findings.add(finding)
     }
 
-    /// Ends the chain and compares it with the family's clock.
+    /// Compares the end of the chain with the family's clock, and adds findings about bodies that are missing without a
+    /// record of an erasure.
     mutating func end(clock: Int64?, head: [UInt8]?) {
         if clock == nil {
             findings.add(StateFinding(.clock, family.description, .noRow, family: family))
@@ -124,7 +125,7 @@ struct ChainScan {
             findings.add(differing)
             if let clock, clock > chain.lastNumber { endEarly() }
         }
-        for (person, entry) in bodiless.sorted(by: { $0.value.number < $1.value.number })
+        for (person, entry) in bodilessEntries.sorted(by: { $0.value.number < $1.value.number })
         where !replay.isErased(person) {
             addDamage(entry.code, entry.number)
             replay.damage.recordUnreadableEntry(about: person)
@@ -140,13 +141,14 @@ struct ChainScan {
         findings.add(StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number))
     }
 
-    /// The findings about the chain and the accounts it opened.
-    func report() -> StateReport {
+    /// Returns the findings about the chain and the accounts it opened.
+    func makeReport() -> StateReport {
         var report = findings
         if let stop = replay.damage.firstUnappliedNumber {
             report.addUnproven(StateFinding(.entry, "\(stop)", .notReplayed, family: family, number: stop))
         }
-        for (person, number) in withoutAccount.sorted(by: { $0.value < $1.value }) where !replay.isErased(person) {
+        for (person, number) in peopleWithoutAccount.sorted(by: { $0.value < $1.value })
+        where !replay.isErased(person) {
             report.add(StateFinding(.account, person.description, .noRow, family: family, number: number))
         }
         return report

@@ -66,25 +66,25 @@ extension StateRow {
     }
 
     init(nag row: Row) throws(PostgresError) {
-        let (id, changedBy): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
+        let (id, lastChangeNumber): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
         let dueAt: Timestamp = try row["due_at"]
         var values = try row.stateValues(
             ["category", "status", "dismissed", "phase"], people: ["creator", "recipient"])
-        (values["due_at"], values["sync_seq"]) = (.text(dueAt.rfc3339), StateValue(changedBy))
+        (values["due_at"], values["sync_seq"]) = (.text(dueAt.rfc3339), StateValue(lastChangeNumber))
         self.init(
             .nag, id: id.description, keys: [.id(id)], values, person: try row["recipient"],
-            source: try row["parent_nag_id"], changedBy: changedBy)
+            sourceNag: try row["parent_nag_id"], lastChangeNumber: lastChangeNumber)
     }
 
     /// Reads a gamification event. Its entry is found by the event's ID if an incentive rule gave the points, and
     /// otherwise by the sequence number.
     init(points row: Row) throws(PostgresError) {
-        let (id, madeBy): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
+        let (id, creationNumber): (ResourceID, Int64) = (try row["id"], try row["sync_seq"])
         var values = try row.stateValues(["nag", "delta_points", "streak_delta", "is_completion"], people: ["user"])
-        values["sync_seq"] = StateValue(madeBy)
+        values["sync_seq"] = StateValue(creationNumber)
         self.init(
-            .points, id: id.description, keys: [.id(id), .number(madeBy)], values, user: try row["user_id"],
-            person: try row["user"], madeBy: madeBy, changedBy: madeBy)
+            .points, id: id.description, keys: [.id(id), .number(creationNumber)], values, user: try row["user_id"],
+            person: try row["user"], creationNumber: creationNumber, lastChangeNumber: creationNumber)
     }
 
     init(badge row: Row) throws(PostgresError) {
@@ -115,7 +115,7 @@ extension StateRow {
         self.init(
             .incentive, id: id.description, keys: [.id(id)],
             try row.stateValues(["nag", "rule", "version", "applied"], people: ["user"]), person: try row["user"],
-            source: try row["nag_id"])
+            sourceNag: try row["nag_id"])
     }
 
     /// Reads a constraint. If a value of the row is invalid, the row differs in all its terms from the entry.
@@ -167,7 +167,7 @@ extension TotalsRow {
             sums: ScoreSums(
                 points: try row["points"], streak: try row["streak"], events: try row["events"],
                 completions: try row["completions"]),
-            dropped: ScoreSums(
+            droppedSums: ScoreSums(
                 points: try row["dropped_points"], streak: try row["dropped_streak"],
                 events: try row["dropped_events"], completions: try row["dropped_completions"]))
     }

@@ -10,14 +10,14 @@ import SQL
 struct FamilyCheck {
     let database: Database
     let sealing: Sealing
-    let trusted: TrustedKeys
+    let trustedKeys: TrustedKeys
     let clock: any WallClock
 
     init(_ database: Database, _ keys: AuditKeyring, _ sealing: Sealing, clock: any WallClock) {
         self.clock = clock
         self.database = database
         self.sealing = sealing
-        trusted = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
+        trustedKeys = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
     }
 
     /// - Parameters:
@@ -30,9 +30,9 @@ struct FamilyCheck {
     ) async throws -> StateReport {
         let prune = try await readPrune(of: family)
         let report = try await check(family, prune, pause, renew)
-        // Entries that retention deleted in the meantime look like missing ones.
-        let later = try await readPrune(of: family)
-        return later == prune ? report : try await check(family, later, pause, renew)
+        // Entries that retention deleted during the check look like missing ones, so the check is then repeated.
+        let currentPrune = try await readPrune(of: family)
+        return currentPrune == prune ? report : try await check(family, currentPrune, pause, renew)
     }
 
     private func check(
@@ -62,7 +62,7 @@ struct FamilyCheck {
     /// Reads the newest record of the entries that retention deleted; nil if there is none, or if it is not valid.
     private func readPrune(of family: FamilyID) async throws -> Prune? {
         guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
-            let note = SignedNote(text), trusted.haveSigned(note), let prune = Prune(text: note.text),
+            let note = SignedNote(text), trustedKeys.haveSigned(note), let prune = Prune(text: note.text),
             prune.family == family
         else { return nil }
         return prune
@@ -72,7 +72,7 @@ struct FamilyCheck {
 
     /// Verifies and replays the entries, and compares the accounts that they opened.
     private func scanEntries(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
-        var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
+        var openings: [(person: Pseudonym, user: String?, number: Int64)] = []
         for index in 0..<rows.count {
             let row = rows[index]
             let prepared = try PreparedEntry(row, sealing)
@@ -84,20 +84,23 @@ struct FamilyCheck {
             if let person = act.subject, AuditKind(rawValue: act.kind)?.opensAccount == true,
                 scan.replay.damage.firstUnappliedNumber == nil
             {
-                opened.append((person, verifiedBody?["user"], entry.number))
+                openings.append((person, verifiedBody?["user"], entry.number))
             }
         }
-        guard !opened.isEmpty else { return }
-        let found = try await queries.query(ReconcileStatements.accounts(of: opened.map(\.person)))
+        guard !openings.isEmpty else { return }
+        let accountRows = try await queries.query(ReconcileStatements.accounts(of: openings.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
-        for index in 0..<found.count { accounts[try found[index]["pseudonym"]] = try found[index]["id"] }
-        for (person, user, number) in opened {
+        for index in 0..<accountRows.count {
+            accounts[try accountRows[index]["pseudonym"]] = try accountRows[index]["id"]
+        }
+        for (person, user, number) in openings {
             scan.recordAccount(person, user, number, currentAccount: accounts[person])
         }
     }
 
     // MARK: Rows
 
+    /// Reads the remaining entries, the clock and the rows in one snapshot, and returns the findings.
     private func finish(
         _ pagedScan: ChainScan, _ queries: any Queries, _ renew: () async throws -> Void
     ) async throws -> StateReport {
@@ -109,7 +112,7 @@ struct FamilyCheck {
             guard rows.count == ReconcileStatements.pageSize else { break }
         }
         let ends = try await queries.query(
-            ReconcileStatements.ends(of: scan.family, cut: scan.cut, last: scan.lastNumber)
+            ReconcileStatements.ends(of: scan.family, lastPruned: scan.lastPrunedNumber, last: scan.lastNumber)
         ).onlyRow()
         scan.end(clock: try ends["seq"], head: try ends["head"])
         let strays: [(name: StaticString, code: String, isTail: Bool)] = [
@@ -132,7 +135,7 @@ struct FamilyCheck {
             deletedBefore: clock.now() - GamificationStatements.retentionPeriod + .days(1))
         for relationship in relationships { state.check(relationship.row) }
         try await checkRows(of: scan.family, &state, queries, renew)
-        var report = scan.report()
+        var report = scan.makeReport()
         report.merge(state.finish())
         return report
     }

@@ -29,9 +29,9 @@ enum PassStatements {
     }
 
     /// Stores the holder's progress, and extends the lease. It changes no row if another instance has taken the lease.
-    static func save(_ holder: RequestID, _ status: PassStatus.Status, behind: FamilyID?) -> SQL {
+    static func save(_ holder: RequestID, _ status: PassStatus.Status, after last: FamilyID?) -> SQL {
         """
-        UPDATE audit_pass SET behind = \(behind), families = \(status.families), entries = \(status.entries),
+        UPDATE audit_pass SET behind = \(last), families = \(status.families), entries = \(status.entries),
             findings = \(status.findings), first_finding = \(status.firstFinding), incomplete = \(status.incompleteReason),
             held_until = statement_timestamp() + interval '30 seconds'
         WHERE holder = \(holder)

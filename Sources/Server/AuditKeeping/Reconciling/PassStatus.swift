@@ -50,16 +50,16 @@ public final class PassStatus: Sendable {
     }
 
     private let status = Locked<Status?>(nil)
-    private let findings = Locked(0)
+    private let openFindingCount = Locked(0)
 
     /// The newest status; nil where this server runs no check, or has read no status yet.
     var current: Status? { status.withLock { $0 } }
     var verdict: Verdict { current?.verdict ?? .off }
 
     /// The number of findings of verifications on request that nobody has acknowledged, as this process last read it.
-    var openFindings: Int { findings.withLock { $0 } }
+    var openFindings: Int { openFindingCount.withLock { $0 } }
 
-    func setOpenFindings(_ count: Int) { findings.withLock { $0 = count } }
+    func setOpenFindings(_ count: Int) { openFindingCount.withLock { $0 = count } }
 
     func update(_ newest: Status) { status.withLock { $0 = newest } }
 }

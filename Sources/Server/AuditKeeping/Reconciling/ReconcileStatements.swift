@@ -8,7 +8,7 @@ enum ReconcileStatements {
 
     /// Reads the next ids of families and connections: those that exist, that have a clock, or that entries or leaves
     /// name. The nil id, the chain outside families, is one of them.
-    static func families(behind last: FamilyID?) -> SQL {
+    static func families(after last: FamilyID?) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
         return """
@@ -50,9 +50,9 @@ enum ReconcileStatements {
         "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
     }
 
-    /// The family's clock, and numbers of entries, bodies or leaves that are below the chain's beginning or above its
-    /// end.
-    static func ends(of family: FamilyID, cut: Int64, last: Int64) -> SQL {
+    /// Reads the family's clock, and the first number of an entry, body or leaf that is below the chain's beginning or
+    /// above its end; null where there is none.
+    static func ends(of family: FamilyID, lastPruned cut: Int64, last: Int64) -> SQL {
         """
         SELECT c.seq, c.head,
                (SELECT n FROM audit_entry WHERE family_id = \(family) AND n <= \(cut) ORDER BY n LIMIT 1) AS early_entry,
@@ -153,7 +153,7 @@ enum ReconcileStatements {
         """
     }
 
-    /// Reads the connection that the chain belongs to. No row for a family's chain.
+    /// Reads the connection that the chain belongs to; no row for a family's chain.
     static func connection(_ id: FamilyID) -> SQL {
         """
         SELECT c.id, a.pseudonym AS inviter, b.pseudonym AS invitee, c.status,
@@ -203,7 +203,7 @@ enum ReconcileStatements {
             """
     }
 
-    /// Accounts that an entry ended and that are not deleted.
+    /// Reads up to 100 accounts that an entry ended and that are not deleted.
     static let undeletedAccounts: SQL = """
         SELECT u.id, e.family_id, e.n FROM audit_entry e JOIN users u ON u.pseudonym = e.subject
         WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
@@ -216,7 +216,8 @@ enum ReconcileStatements {
                 WHERE family_id = '00000000-0000-0000-0000-000000000000' AND kind = 'person.erased') AS people
         """
 
-    /// Administrators, and the entries about them.
+    /// Reads the administrators, and whether entries record the creation (`is_made`) and the revocation (`is_ended`) of
+    /// each.
     static let administrators: SQL = """
         SELECT a.user_id, u.pseudonym IS NOT NULL AS is_known, a.revoked_at IS NOT NULL AS is_revoked,
                EXISTS (SELECT FROM audit_entry e WHERE e.family_id = '00000000-0000-0000-0000-000000000000'
@@ -226,7 +227,7 @@ enum ReconcileStatements {
         FROM admins a JOIN users u ON u.id = a.user_id
         """
 
-    /// Reads the administrators whom the log names and whom the database lacks.
+    /// Reads up to 100 administrators whom the log names and whom the database lacks. Erased people are left out.
     static let missingAdministrators: SQL = """
         SELECT e.subject, e.n FROM audit_entry e
         WHERE e.family_id = '00000000-0000-0000-0000-000000000000' AND e.kind = 'admin.created'
@@ -236,7 +237,8 @@ enum ReconcileStatements {
         LIMIT 100
         """
 
-    /// The next consents that people gave for themselves alone, and the entries about them.
+    /// Reads the next consents that people gave for themselves alone, and whether entries record that each was granted
+    /// (`is_given`) and that it was revoked or its account deleted (`is_taken_back`).
     static func personalConsents(after last: ConsentID?) -> SQL {
         let isNext: SQL = last.map { "AND k.id > \($0)" } ?? ""
         return """

@@ -38,10 +38,10 @@ public struct Reconciliation: Sendable {
         var report = try await SchemaCheck(database).run()
         var last: FamilyID?
         while true {
-            let families = try await Self.families(behind: last, database)
+            let families = try await Self.families(after: last, database)
             for family in families {
                 report.merge(try await check.run(family))
-                progress(Progress(families: report.families, entries: report.entries, findings: report.count))
+                progress(Progress(families: report.families, entries: report.entries, findings: report.findingCount))
                 last = family
             }
             if families.isEmpty { break }
@@ -50,8 +50,8 @@ public struct Reconciliation: Sendable {
         return report
     }
 
-    static func families(behind last: FamilyID?, _ database: any Queries) async throws -> [FamilyID] {
-        try await database.query(ReconcileStatements.families(behind: last)).map { row throws(PostgresError) in
+    static func families(after last: FamilyID?, _ database: any Queries) async throws -> [FamilyID] {
+        try await database.query(ReconcileStatements.families(after: last)).map { row throws(PostgresError) in
             try row["family_id"]
         }
     }

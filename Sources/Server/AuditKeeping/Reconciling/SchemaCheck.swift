@@ -12,7 +12,7 @@ struct SchemaCheck {
 
     func run() async throws -> StateReport {
         var report = StateReport()
-        let found = Set(try await facts().map(SchemaFacts.normalized))
+        let found = Set(try await readFacts().map(SchemaFacts.normalized))
         let expected = SchemaFacts.expected
         report.rows = Int64(found.count)
         for fact in expected.subtracting(found).sorted() {
@@ -24,12 +24,13 @@ struct SchemaCheck {
         return report
     }
 
-    /// The facts of the catalog, one sentence each.
-    func facts() async throws -> [String] {
+    /// Reads the facts of the catalog, one sentence each.
+    func readFacts() async throws -> [String] {
         try await queries.query(Self.catalog).map { row throws(PostgresError) in try row["fact"] }
     }
 
-    /// Function bodies as digests: `prosrc` of PL/pgSQL, and the parsed body of SQL without blanks.
+    /// Reads the facts. The body of a function is given by a digest: of `prosrc` for PL/pgSQL, and of the parsed body
+    /// without blanks for SQL.
     private static let catalog: SQL = """
         WITH relation AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relacl, c.relrowsecurity, c.relforcerowsecurity

@@ -5,8 +5,8 @@
 enum SchemaFacts {
     static let expected = Set(text.split(separator: "\n").map(String.init))
 
-    /// A fact as a migrated database has it. In one that was dumped and restored, PostgreSQL prints a condition of three
-    /// parts without the inner parentheses.
+    /// Returns the fact as it is in a database that was never restored. In a restored one, PostgreSQL prints a
+    /// condition of three parts without the inner parentheses.
     static func normalized(_ fact: String) -> String {
         let parts = ["status", "recipient_id", "category"].map { "(old.\($0) IS DISTINCT FROM new.\($0))" }
         let restored = "(\(parts[0]) OR \(parts[1]) OR \(parts[2]))"

@@ -42,6 +42,8 @@ struct TreeCheck {
         return report
     }
 
+    /// Adds leaves to the tree, and compares the hashes that they complete with the stored ones.
+    /// - Returns: the first finding; nil if there is none.
     private func grow(_ growth: inout TreeGrowth, by leaves: Range<Int64>) async throws -> StateFinding? {
         var runs = [NodeRun(level: 0, positions: leaves)]
         for level in 1..<Tile.levelCount {

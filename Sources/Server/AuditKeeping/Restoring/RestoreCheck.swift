@@ -29,17 +29,17 @@ public struct RestoreCheck: Sendable {
         _ database: Database, _ keys: AuditKeyring, _ migratedObjects: MigratedObjects
     ) async -> [CheckResult] {
         [
-            await result("sealed keys") { try await masterKeys(keys, database) },
-            await result("newest entries") { try await newestEntries(keys, database) },
-            await result("family clocks") { try await clocks(database) },
-            await result("schema objects") { try await objects(migratedObjects, database) },
-            await result("indexes") { try await indexes(migratedObjects, database) },
-            await result("feed") { try await feed(database) },
+            await runCheck("sealed keys") { try await checkMasterKeys(keys, database) },
+            await runCheck("newest entries") { try await checkNewestEntries(keys, database) },
+            await runCheck("family clocks") { try await checkClocks(database) },
+            await runCheck("schema objects") { try await checkObjects(migratedObjects, database) },
+            await runCheck("indexes") { try await checkIndexes(migratedObjects, database) },
+            await runCheck("feed") { try await checkFeed(database) },
         ]
     }
 
     /// Runs a check. A check that throws counts as failed.
-    private static func result(_ name: String, _ check: () async throws -> CheckResult) async -> CheckResult {
+    private static func runCheck(_ name: String, _ check: () async throws -> CheckResult) async -> CheckResult {
         do { return try await check() } catch {
             return .failed(
                 name, "it cannot be checked: \(error)", advice: "a table or a row is damaged: restore the backup again")
@@ -48,34 +48,42 @@ public struct RestoreCheck: Sendable {
 
     // MARK: Keys and entries
 
-    /// Opens one key of each master key in both tables of keys.
-    private static func masterKeys(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
+    /// Unwraps one key for each master key, of the keys of people and of their keys for models.
+    private static func checkMasterKeys(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
         let name = "sealed keys"
         let sealing = Sealing(keys, random: SystemRandomness())
         let people = try await queries.query(SubjectKeyStatements.oneOfEachMaster)
-            .map { row in (try row["id"] as Pseudonym, try row["master"] as [UInt8], try row["wrapped"] as [UInt8]) }
+            .map { row in
+                (
+                    id: try row["id"] as Pseudonym, master: try row["master"] as [UInt8],
+                    wrapped: try row["wrapped"] as [UInt8]
+                )
+            }
         let modelKeys = try await queries.query(AIKeyStatements.oneOfEachMaster).map(StoredAIKey.init)
-        let used = Set(people.map(\.1) + modelKeys.map(\.masterID))
-        let unknown = used.subtracting(keys.masterKeys.map(\.id))
+        let usedMasters = Set(people.map(\.master) + modelKeys.map(\.masterID))
+        let unknown = usedMasters.subtracting(keys.masterKeys.map(\.id))
         guard unknown.isEmpty else {
             let names = unknown.map { hexadecimal($0) }.sorted().joined(separator: ", ")
             return .failed(
                 name, "the audit key file lacks the master \(unknown.count == 1 ? "key" : "keys") \(names)",
                 advice: "add the “seal” lines of the key file that was in use when the backup was made")
         }
-        var damaged = people.filter { sealing.unwrap($0.2, of: $0.0, master: $0.1) == nil }
-            .map { "the key of the person \($0.0)" }
+        var damaged = people.filter { sealing.unwrap($0.wrapped, of: $0.id, master: $0.master) == nil }
+            .map { "the key of the person \($0.id)" }
         damaged += modelKeys.filter { $0.opened(keys) == nil }.map { "the key of \($0.user) for a model" }
         guard damaged.isEmpty else {
             return .failed(
                 name, "the audit key file does not open \(damaged[0])",
                 advice: "it was changed after it was written: restore another backup")
         }
-        return .ok(name, used.isEmpty ? "there are none" : "the audit key file opens them (master keys: \(used.count))")
+        return .ok(
+            name,
+            usedMasters.isEmpty
+                ? "there are none" : "the audit key file opens them (master keys: \(usedMasters.count))")
     }
 
     /// Verifies the newest entries of the log, with their bodies and leaves.
-    private static func newestEntries(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
+    private static func checkNewestEntries(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
         let name = "newest entries"
         let advice = "restore the backup again, or another; nagz audit reconcile verifies all entries"
         let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).onlyRow()["missing"]
@@ -115,7 +123,7 @@ public struct RestoreCheck: Sendable {
 
     // MARK: Tables
 
-    private static func clocks(_ queries: any Queries) async throws -> CheckResult {
+    private static func checkClocks(_ queries: any Queries) async throws -> CheckResult {
         let row = try await queries.query(RestoreStatements.clocks).onlyRow()
         let (families, wrong): (Int64, Int64) = (try row["families"], try row["wrong"])
         guard let first: FamilyID = try row["first"] else {
@@ -127,8 +135,9 @@ public struct RestoreCheck: Sendable {
             advice: "family_clock, audit_entry and nags are of different moments: restore them from one backup")
     }
 
-    /// Compares triggers, functions, policies, constraints and grants with those that the migrations make.
-    private static func objects(
+    /// Compares triggers, functions, policies, constraints and grants with those that the migrations make, and looks
+    /// for missing primary and foreign keys.
+    private static func checkObjects(
         _ migratedObjects: MigratedObjects, _ queries: any Queries
     ) async throws -> CheckResult {
         let name = "schema objects"
@@ -137,9 +146,9 @@ public struct RestoreCheck: Sendable {
             .map { row throws(PostgresError) in try row["name"] }
         let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).onlyRow()["keys"]
         let missing = report.findings.filter { $0.problem == .noRow }.map(\.id)
-        let surplus = report.findings.filter { $0.problem != .noRow }.map(\.id)
+        let surplusOrChanged = report.findings.filter { $0.problem != .noRow }.map(\.id)
         let lines =
-            missing.map { "missing: \($0)" } + surplus.map { "not of the migrations: \($0)" }
+            missing.map { "missing: \($0)" } + surplusOrChanged.map { "not of the migrations: \($0)" }
             + withoutKey.map { "no primary key: \($0)" }
             + (foreignKeys == migratedObjects.foreignKeyCount
                 ? [] : ["foreign keys: \(foreignKeys) instead of \(migratedObjects.foreignKeyCount)"])
@@ -152,7 +161,7 @@ public struct RestoreCheck: Sendable {
                 .joined(separator: "\n"))
     }
 
-    private static func indexes(
+    private static func checkIndexes(
         _ migratedObjects: MigratedObjects, _ queries: any Queries
     ) async throws -> CheckResult {
         var expected = migratedObjects.indexes
@@ -176,7 +185,7 @@ public struct RestoreCheck: Sendable {
 
     // MARK: Feed
 
-    private static func feed(_ queries: any Queries) async throws -> CheckResult {
+    private static func checkFeed(_ queries: any Queries) async throws -> CheckResult {
         let row = try await queries.query(FeedEpoch.status).onlyRow()
         let (families, older): (Int64, Int64) = (try row["families"], try row["older"])
         guard older == 0 else {

@@ -9,7 +9,7 @@ enum RestoreStatements {
     private static let newestLeaves: SQL =
         "(SELECT family_id, n, hash FROM audit_leaf ORDER BY position DESC LIMIT \(literal: entryLimit)) l"
 
-    /// The newest entries of the log, each family's in order: `ReconcileStatements.entryColumns`.
+    /// Reads `ReconcileStatements.entryColumns` of the newest entries of the log, each family's in order.
     static let newestEntries: SQL = """
         SELECT \(ReconcileStatements.entryColumns)
         FROM \(newestLeaves)

@@ -46,7 +46,7 @@ public struct Erasure: Sendable {
         return try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
-                let person = try await Self.pseudonym(of: user, transaction)
+                let person = try await Self.erasablePseudonym(of: user, transaction)
                 let extent = try await Self.extent(of: person, transaction)
                 if !isDryRun { try await erase(user, person, extent, tool, transaction) }
                 return extent
@@ -54,7 +54,9 @@ public struct Erasure: Sendable {
         }
     }
 
-    private static func pseudonym(of user: UserID, _ transaction: Transaction) async throws -> Pseudonym {
+    /// Returns the pseudonym of a person who may be erased.
+    /// - Throws: `Fault` if the person is unknown, a member of a family, or connected.
+    private static func erasablePseudonym(of user: UserID, _ transaction: Transaction) async throws -> Pseudonym {
         guard let row = try await transaction.query(ErasureStatements.person(user)).first,
             let person: Pseudonym = try row["pseudonym"]
         else { throw Fault.unknownPerson }
@@ -77,15 +79,15 @@ public struct Erasure: Sendable {
         _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: AuditMaintenance, _ transaction: Transaction
     ) async throws {
         let now = tool.clock.now()
-        // In the order of the ids, like every transaction that locks several chains. The chain outside families is the
-        // first.
+        // The chains are locked in the order of their IDs, as in every transaction that locks several. The chain
+        // outside families is the first.
         var chains = extent.chains
         if !chains.contains(where: { $0.family == .outside }) { chains.insert((.outside, 0), at: 0) }
         for chain in chains.sorted(by: { $0.family < $1.family }) {
             var act = Act(
                 kind: .personErased, basis: .nothing, actor: SystemActor.commandLine, subject: person,
                 sealingSubject: SystemActor.commandLine, details: ["bodies": String(chain.bodies)], changesRights: true,
-                stampedRows: 0, statements: [ErasureStatements.erase(person)])
+                stampedRows: 0, statements: [ErasureStatements.deleteBodies(of: person)])
             if chain.family == .outside {
                 act.statements += [
                     AccountStatements.erase(user, at: now), SessionStatements.revokeAll(of: user, at: now),
@@ -106,7 +108,7 @@ enum ErasureStatements {
         """
     }
 
-    /// Reads the chains that name the person, and the number of bodies about them.
+    /// Reads the chains that name the person, and the number of bodies in each that were sealed with the person's key.
     static func chains(of person: Pseudonym) -> SQL {
         """
         SELECT c.family_id, (SELECT count(*) FROM audit_payload p WHERE p.family_id = c.family_id AND p.key_id = \(person))
@@ -116,8 +118,9 @@ enum ErasureStatements {
         """
     }
 
-    /// Returns a part of an act, which deletes the bodies that were sealed for the person, and their salts.
-    static func erase(_ person: Pseudonym) -> SQL {
+    /// Returns a part of an act, which deletes the bodies in the act's chain that were sealed with the person's key,
+    /// and their salts.
+    static func deleteBodies(of person: Pseudonym) -> SQL {
         "DELETE FROM audit_payload p USING ledger_stamp WHERE p.family_id = ledger_stamp.family_id AND p.key_id = \(person)"
     }
 

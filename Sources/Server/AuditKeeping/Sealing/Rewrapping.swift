@@ -42,7 +42,7 @@ public enum Rewrapping {
     public static func run(
         databaseURL: String, keys: AuditKeyring, batch: Int64 = standardBatchSize
     ) async throws -> Int {
-        try await Schema.withDatabase(databaseURL) { try await rewrapOutdated(keys, $0, batch) }
+        try await Schema.withDatabase(databaseURL) { try await rewrapOutdatedKeys(keys, $0, batch) }
     }
 
     /// Wraps the remaining keys again, and forbids the use of the other master keys: writes of a server that was not
@@ -50,7 +50,7 @@ public enum Rewrapping {
     /// - Throws: `KeysInUse` if another master key was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.withDatabase(databaseURL) { database in
-            _ = try await rewrapOutdated(keys, database, standardBatchSize)
+            _ = try await rewrapOutdatedKeys(keys, database, standardBatchSize)
             for master in keys.masterKeys.dropFirst() {
                 do {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
@@ -62,13 +62,17 @@ public enum Rewrapping {
         }
     }
 
-    private static func rewrapOutdated(_ keys: AuditKeyring, _ database: Database, _ batch: Int64) async throws -> Int {
+    /// Wraps people's keys again, and then seals their keys for models again.
+    /// - Returns: the number of keys of both kinds.
+    private static func rewrapOutdatedKeys(
+        _ keys: AuditKeyring, _ database: Database, _ batch: Int64
+    ) async throws -> Int {
         let newest = keys.masterKeys[0]
         let sealing = Sealing(keys, random: SystemRandomness())
         var (count, last) = (0, Pseudonym(high: 0, low: 0))
         while true {
-            let rows = try await database.query(RewrapStatements.outdated(newest.id, after: last, batch))
-            guard rows.count > 0 else { return count + (try await sealKeysForModels(keys, sealing, database, batch)) }
+            let rows = try await database.query(RewrapStatements.outdatedKeys(newest.id, after: last, batch))
+            guard rows.count > 0 else { return count + (try await resealKeysForModels(keys, sealing, database, batch)) }
             var rewrapped: [(person: Pseudonym, wrapped: [UInt8])] = []
             for index in 0..<rows.count {
                 let person: Pseudonym = try rows[index]["id"]
@@ -83,7 +87,7 @@ public enum Rewrapping {
         }
     }
 
-    private static func sealKeysForModels(
+    private static func resealKeysForModels(
         _ keys: AuditKeyring, _ sealing: Sealing, _ database: Database, _ batch: Int64
     ) async throws -> Int {
         let newest = keys.masterKeys[0]
@@ -103,14 +107,14 @@ public enum Rewrapping {
     }
 }
 
-/// Every statement that wraps people's keys again.
+/// The statements that wrap people's keys again and retire master keys.
 enum RewrapStatements {
     static let keyCounts: SQL = """
         SELECT master, count(*)::bigint AS keys
         FROM (SELECT master FROM audit_subject_key UNION ALL SELECT master FROM ai_keys) k GROUP BY master ORDER BY master
         """
 
-    static func outdated(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
+    static func outdatedKeys(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
         """
         SELECT id, master, wrapped FROM audit_subject_key WHERE id > \(person) AND master <> \(master)
         ORDER BY id LIMIT \(limit)
@@ -126,7 +130,8 @@ enum RewrapStatements {
         """
     }
 
-    /// Adds constraints that forbid keys wrapped by the master key. The statement fails while it still wraps any.
+    /// Returns statements that add constraints, which forbid keys wrapped by the master key. They fail while it still
+    /// wraps any key.
     static func retire(_ master: [UInt8]) -> String {
         let name = "audit_master_\(hexadecimal(master))_is_retired"
         return """

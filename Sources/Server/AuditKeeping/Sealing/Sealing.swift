@@ -3,7 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Seals the bodies of a loop's entries, each with the key of the person whom the entry is about.
+/// Seals the bodies of the entries that one event loop writes, each with the key of the person whom the entry is about.
 ///
 /// A person's key is created for the first act about them. That act stores it in the database, wrapped by the master
 /// key, in the same transaction as the body that it seals.
@@ -31,7 +31,7 @@ final class Sealing {
     }
 
     /// Returns the person's stored key, or a new one if there is none; nil where nothing is sealed.
-    func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
+    func makeSeal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masterKeys.first else { return nil }
         if let key = cachedKeys[person] { return Seal(key: key) }
         guard let row = try await queries.read(SubjectKeyStatements.key(person)).first else {
@@ -61,7 +61,7 @@ final class Sealing {
     func nonce() -> [UInt8] { random.bytes(24) }
 }
 
-/// Every statement on people's keys.
+/// The statements that read and store people's keys.
 enum SubjectKeyStatements {
     static func key(_ person: Pseudonym) -> SQL {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"

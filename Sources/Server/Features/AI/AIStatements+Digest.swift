@@ -4,7 +4,7 @@ import SQL
 extension AIStatements {
     /// Reads the active members of a family.
     /// - Parameter subject: the only member to read; nil for all.
-    static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
+    static func activeMembers(of family: FamilyID, subject: UserID?) -> SQL {
         let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
         return """
             SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
@@ -16,7 +16,7 @@ extension AIStatements {
     /// - Parameters:
     ///   - subject: the recipient whose nags are read; nil for all recipients.
     ///   - selected: the ids of the nags to read; nil for all nags.
-    static func digestNags(
+    static func openAndResolvedNags(
         of family: FamilyID, subject: UserID?, selected: [ResourceID]? = nil, from start: Timestamp,
         to end: Timestamp
     ) -> SQL {

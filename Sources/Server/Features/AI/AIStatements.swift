@@ -6,14 +6,15 @@ import SQL
 
 /// Every statement of the mediator: reads of facts and permissions, and records of answers and digests.
 enum AIStatements {
-    /// Reads the caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
-    /// columns are in the order in which `NagConsultation` reads them.
+    /// Reads the caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. A
+    /// row without `recipient_id`: the ledger has no such nag for the caller. Most columns are in the order in which
+    /// `NagConsultation` reads them, which is the fastest.
     static func nagFacts(
         _ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth
     ) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, n.connection_id,
-               \(ledger.guardsRecipient), m.role, \(hasConsent(for: ledger)), \(isEnabled), \(settingColumns),
+               \(ledger.guardsRecipient), m.role, \(consentColumn(for: ledger)), \(enabledColumn), \(settingColumns),
                \(authoritySeq(for: ledger)) AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym,
                n.category, n.status, n.due_at, n.created_at\(factColumns(depth, in: ledger, caller.now))
         FROM users u
@@ -30,22 +31,23 @@ enum AIStatements {
     /// Reads whether a member may use the mediator, and the member's settings for it.
     static func permission(_ user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(hasConsent), \(isEnabled), \(settingColumns), c.authority_seq
+        SELECT \(consentColumn), \(enabledColumn), \(settingColumns), c.authority_seq
         FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
         LEFT JOIN family_clock c ON c.family_id = m.family_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """
     }
 
-    private static let hasConsent: SQL = """
+    /// The column `has_consent` for the member `m`.
+    private static let consentColumn: SQL = """
         \(ConsentStatements.isInForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
         """
 
     /// Returns the column `has_consent`. For a nag of a connection the consent is its recipient's: the caller may be of
     /// another family, or of none.
-    private static func hasConsent(for ledger: NagLedger) -> SQL {
+    private static func consentColumn(for ledger: NagLedger) -> SQL {
         switch ledger {
-        case .family: hasConsent
+        case .family: consentColumn
         case .connection:
             """
             \(ConsentStatements.isInForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id")) AS has_consent
@@ -61,7 +63,8 @@ enum AIStatements {
         }
     }
 
-    private static let isEnabled: SQL = """
+    /// The column `is_enabled`: whether the person's preferences allow the AI on the server.
+    private static let enabledColumn: SQL = """
         (p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AND p.prefs->>'ai_mode' IS DISTINCT FROM 'off')
             AS is_enabled
         """
@@ -193,7 +196,7 @@ enum AIStatements {
         """
     }
 
-    /// Reads the names of all members of the families of these people.
+    /// Reads the names of the active members of all families in which one of these people is an active member.
     static func displayNames(inFamiliesOf people: [UserID]) -> SQL {
         """
         SELECT DISTINCT u.display_name FROM memberships m

@@ -16,7 +16,7 @@ extension CoachQuestion: FamilyRelatedQuestion {
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, after turns: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Snapshot<CoachFacts>, subject: Pseudonym?) {
         let nags = try await queries.query(
-            AIStatements.digestNags(
+            AIStatements.openAndResolvedNags(
                 of: familyID, subject: member.userID, from: FactWindow.recent.start(caller.now), to: caller.now)
         ).map { row throws(PostgresError) in
             CoachFacts.Nag(

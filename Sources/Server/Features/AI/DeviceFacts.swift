@@ -126,7 +126,7 @@ enum DeviceFacts {
             status: status,
             timeZone: preferences.timeZone, quietHours: preferences.quietHours,
             pushBackMode: preferences.pushBackMode,
-            tone: preferences.tone, allowsOnDevice: preferences.aiOnDeviceEnabled,
+            tone: preferences.tone, allowsOnDeviceAI: preferences.aiOnDeviceEnabled,
             streak: memberDetails.integer("streak") ?? 0,
             resolvedNags: resolved,
             pushBacks: pushBacks)

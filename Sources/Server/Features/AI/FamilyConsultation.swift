@@ -70,11 +70,11 @@ extension FamilyQuestion: FamilyRelatedQuestion {
     ) async throws -> (facts: Snapshot<DigestFacts>, countedNags: Set<ResourceID>) {
         let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
         let subject = seesAll ? nil : caller.userID
-        let members = try await queries.query(AIStatements.digestMembers(of: familyID, subject: subject)).map { row in
+        let members = try await queries.query(AIStatements.activeMembers(of: familyID, subject: subject)).map { row in
             DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
         }
         let rows = try await queries.query(
-            AIStatements.digestNags(
+            AIStatements.openAndResolvedNags(
                 of: familyID, subject: subject, selected: selected, from: FactWindow.recent.start(caller.now),
                 to: caller.now)
         ).map { row -> (id: ResourceID, nag: DigestFacts.Nag) in

@@ -7,7 +7,8 @@ import SQL
 /// The answer to a question, and the act that records it.
 extension Mediator {
     /// Applies the operation's rule, puts in the model's text if there is one, and builds the act that records the
-    /// answer. Not inlined, to keep its local values out of every question's frame.
+    /// answer. Not inlined, because otherwise the frame that `decide` allocates for each question would contain the
+    /// local values of this function.
     @inline(never)
     func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
@@ -88,7 +89,8 @@ extension Mediator {
             let turn = SessionTurn(operation, words: attempt.question.content, record)
             statements += turns.insertion(turn, of: attempt.id, to: session, at: caller.now)
         }
-        // An ID names one question, even if two requests with it arrive at the same time.
+        // A question's ID is among the reasons, because an ID names one question even if two requests with the same ID
+        // arrive at the same time.
         let requiresUnchangedLedger =
             record.countsTowardsLimit || !tokenStatements.isEmpty || attempt.options.questionID != nil
         return Act(

@@ -21,7 +21,7 @@ package final class Mediator {
     let services: Services
     private let constraintCache = EffectiveConstraints()
     /// The calls to models; nil where no question is ever sent to a model.
-    let models: ModelCalls?
+    let modelCalls: ModelCalls?
     let turns: SessionTurns
     /// The key with which texts of questions and answers are digested; nil for throw-away data, whose audit log keeps
     /// no digests.
@@ -31,7 +31,7 @@ package final class Mediator {
         self.services = services
         contentKey = services.contentKey
         turns = SessionTurns(keyring: services.auditKeyring, random: services.random)
-        models = services.models.prompts.map { ModelCalls(services, prompts: $0) }
+        modelCalls = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
     /// The group `ai`: the operations of the mediator.
@@ -49,7 +49,7 @@ package final class Mediator {
         _ options: ExecutionOptions = ExecutionOptions(), in expectedFamily: FamilyID? = nil,
         drafting: PushBackDrafting? = nil, for caller: Caller
     ) async throws -> AIAnswer<Response> {
-        // The ledger is known only once the nag is read.
+        // The nag is read before the write, because only its row says which ledger the write is in.
         let started = MonotonicTime.now()
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.factDepth)
         let firstConsultation = try await consult(
@@ -122,8 +122,8 @@ package final class Mediator {
         asksModelFirst: Bool, for caller: Caller
     ) async throws -> AIAnswer<Response> {
         let (family, started) = (question.familyID, MonotonicTime.now())
-        func consult(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
-            -> (Question.Facts, ExecutionAttempt)
+        func prepareAttempt(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
+            -> (facts: Question.Facts, attempt: ExecutionAttempt)
         {
             var earlier: [SessionTurn] = []
             if question.continuesSession, let session = options.sessionID {
@@ -136,30 +136,30 @@ package final class Mediator {
                 since: started)
             return (facts, attempt)
         }
-        var asked: (attempt: ExecutionAttempt, reply: ModelReply)?
+        var askedAttempt: (attempt: ExecutionAttempt, reply: ModelReply)?
         if asksModelFirst {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let (member, settings) = try await self.requireMember(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
-                let (facts, attempt) = try await consult(member, settings, services.database)
-                asked = try await askModel(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
+                let (facts, attempt) = try await prepareAttempt(member, settings, services.database)
+                askedAttempt = try await askModel(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
                     .map { (attempt, $0) }
             }
         }
-        return try await runWrite(after: asked?.reply) { [services] in
+        return try await runWrite(after: askedAttempt?.reply) { [services] in
             try await services.ledger.write(caller, in: family) { queries in
                 do {
                     let (member, settings) = try await self.requireMember(caller, family, queries)
                     if let denial = question.denial(of: member, caller) {
-                        if asked != nil { throw APIError(.authorizationDenied, denial) }
+                        if askedAttempt != nil { throw APIError(.authorizationDenied, denial) }
                         return .denied(operation.id.auditKinds.denied, to: member, denial)
                     }
-                    let (facts, attempt) = try await consult(member, settings, queries)
+                    let (facts, attempt) = try await prepareAttempt(member, settings, queries)
                     if !asksModelFirst, attempt.asksForModel { throw ModelNeeded() }
-                    return try await self.decide(operation, question, facts, attempt, asked?.reply, nil, queries)
+                    return try await self.decide(operation, question, facts, attempt, askedAttempt?.reply, nil, queries)
                 } catch let error as APIError {
-                    guard let asked else { throw error }
-                    return asked.attempt.refuse(error, after: asked.reply)
+                    guard let askedAttempt else { throw error }
+                    return askedAttempt.attempt.refuse(error, after: askedAttempt.reply)
                 }
             }
         }
@@ -208,7 +208,7 @@ package final class Mediator {
 
     private func makeAttempt(
         _ operation: AIOperationID, _ question: some AIQuestion, _ options: ExecutionOptions, _ caller: Caller,
-        _ family: FamilyID, _ requester: Requester, _ subject: Pseudonym?, _ nag: NagID?,
+        _ ledger: FamilyID, _ requester: Requester, _ subject: Pseudonym?, _ nag: NagID?,
         since started: MonotonicTime
     ) -> ExecutionAttempt {
         let askedQuestion = NagzAI.Question(
@@ -218,7 +218,7 @@ package final class Mediator {
             askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: askedQuestion, options: options,
-            ledger: family, requester: requester, subject: subject, nag: nag, words: questionWords(question.ownWords),
+            ledger: ledger, requester: requester, subject: subject, nag: nag, words: questionWords(question.ownWords),
             startedAt: started)
     }
 
@@ -227,19 +227,19 @@ package final class Mediator {
 
     /// Asks a model to word the answer, if the question asks for a model and may be sent to one. Nothing is recorded
     /// here, because the act checks every refusal again.
-    /// - Parameter people: the people whose families' names the model's text must not contain.
+    /// - Parameter people: the people in whose families the names are read with which the model's text is checked.
     private func askModel<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, withoutNamesOf people: [UserID]
     ) async throws -> ModelReply? {
-        guard let models, let wording = operation.wording else { return nil }
+        guard let modelCalls, let wording = operation.wording else { return nil }
         let database = services.database
         guard case .success(let permit) = try await permit(attempt, database), permit.model != nil else { return nil }
         let names: [String] = try await database.query(AIStatements.displayNames(inFamiliesOf: people)).map { row in
             try row["display_name"]
         }
         guard let promptFacts = wording.facts(services.heuristics, question, facts, names) else { return nil }
-        return try await models.ask(attempt, permit, promptFacts, familyNames: names)
+        return try await modelCalls.ask(attempt, permit, promptFacts, familyNames: names)
     }
 
     /// Returns the permit for a question, or its refusal: by the constraints, the person's preferences and rights, or
@@ -250,10 +250,10 @@ package final class Mediator {
         if let refusal = try await attempt.refusalOfReuse(queries) { return .failure(refusal) }
         let (user, settings) = (attempt.caller.userID, attempt.requester.settings)
         let engine: PolicyEngine
-        if let cached = constraintCache.cachedEngine(for: user, settings.constraints) {
+        if let cached = constraintCache.cachedEngine(for: user, settings.constraintsVersion) {
             engine = cached
         } else {
-            engine = try await constraintCache.engine(for: user, settings.constraints, queries)
+            engine = try await constraintCache.engine(for: user, settings.constraintsVersion, queries)
         }
         var reachable = ReachableModels(services.models, settings)
         if attempt.mayNeedOwnKeys, let home = settings.homeFamily {

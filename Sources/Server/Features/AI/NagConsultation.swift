@@ -53,11 +53,12 @@ final class NagConsultation {
         }
         if depth == .full {
             facts.timeConflictCount7d = try row["time_conflicts"]
-            facts.category = CompletionRecord(
+            facts.categoryRecord = CompletionRecord(
                 total: try row["category_total"], completed: try row["category_completed"])
-            facts.recentCategory = CompletionRecord(
+            facts.recentCategoryRecord = CompletionRecord(
                 total: try row["recent_total"], completed: try row["recent_completed"])
-            facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
+            facts.overallRecord = CompletionRecord(
+                total: try row["overall_total"], completed: try row["overall_completed"])
             facts.pushBacks = try row.list("push_backs") ?? []
             facts.earlierPushBack = try row["earlier_push_back"]
             facts.policy = try FamilyPolicy(

@@ -51,7 +51,7 @@ struct AISettings {
     /// The person's family; nil without one.
     let homeFamily: FamilyID?
     /// The version of the constraints that the person obeys; nil without a family.
-    let constraints: EffectiveConstraints.Version?
+    let constraintsVersion: EffectiveConstraints.Version?
 
     init(_ row: Row) throws(PostgresError) {
         let (mode, level): (String?, String?) = (try row["ai_mode"], try row["ai_privacy_level"])
@@ -64,6 +64,6 @@ struct AISettings {
         let home: FamilyID? = try row["home_id"]
         let seq: Int64? = try row["authority_seq"]
         homeFamily = home
-        constraints = if let home, let seq { EffectiveConstraints.Version(family: home, seq: seq) } else { nil }
+        constraintsVersion = if let home, let seq { EffectiveConstraints.Version(family: home, seq: seq) } else { nil }
     }
 }

@@ -6,7 +6,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Everything that belongs to the caller's account as one JSON object, read page by page while it is sent.
+/// The data of the caller's account as one JSON object, read page by page while it is sent. It contains no secrets and
+/// no bytes of pictures.
 ///
 /// The audit log records the request. The session is checked again before each page. An export that fails midway
 /// ends before its last brace, so that nobody mistakes it for a complete one.
@@ -21,13 +22,13 @@ final class AccountDataExport {
     /// - Throws: 429 when the caller has too many exports under way or has reached the day's limit, 503 when the server
     ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
-        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         try await recordExport(caller)
         let loopServices = LoopBound(value: services)
         return Response(
             .ok, .json,
             body: .stream { body in
-                defer { withExtendedLifetime(export) {} }
+                defer { withExtendedLifetime(runningExport) {} }
                 try await Self.write(caller, loopServices.value, to: body)
             })
     }
@@ -43,7 +44,7 @@ final class AccountDataExport {
             let act = Act(
                 kind: .accountExported, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, stampedRows: 0,
-                statements: [try await count.increment(at: caller.now, queries)])
+                statements: [try await count.incrementStatement(at: caller.now, queries)])
             return .perform(act, NoAnswer())
         }
     }
@@ -62,17 +63,17 @@ final class AccountDataExport {
                     _ = try await services.access.account(caller, acceptsWaiting: true, services.database)
                     let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
                     let rows = try await services.throttledQueries(of: caller).query(section.statement(page, family))
-                    let found = try rows.map { row throws(PostgresError) -> (id: ResourceID, json: String) in
+                    let exportedRows = try rows.map { row throws(PostgresError) -> (id: ResourceID, json: String) in
                         (try row["id"], try row["json"])
                     }
                     var bytes: [UInt8] = []
-                    for (_, json) in found {
+                    for (_, json) in exportedRows {
                         if !isFirstRow { bytes.append(UInt8(ascii: ",")) }
                         isFirstRow = false
                         bytes += json.utf8
                     }
                     try await body.write(bytes)
-                    guard found.count == pageSize, let last = found.last else { break }
+                    guard exportedRows.count == pageSize, let last = exportedRows.last else { break }
                     after = last.id
                 }
             }
@@ -87,11 +88,11 @@ final class AccountDataExport {
         while true {
             let after: ResourceID = families.last?.retyped() ?? ResourceID(high: 0, low: 0)
             let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
-            let found = try await services.database.query(MembershipStatements.exported(page)).map {
+            let pageFamilies = try await services.database.query(MembershipStatements.exported(page)).map {
                 row throws(PostgresError) -> FamilyID in try row["id"]
             }
-            families += found
-            if found.count < pageSize { return families }
+            families += pageFamilies
+            if pageFamilies.count < pageSize { return families }
         }
     }
 }

@@ -15,7 +15,7 @@ final class Accounts {
         self.connections = connections
     }
 
-    /// The group `accounts`: accounts as a whole.
+    /// Registers the routes of the group `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAccount, fill)
         routes.signedInResponding(API.exportAccount, AccountDataExport(services).stream)
@@ -28,9 +28,9 @@ final class Accounts {
     }
 
     /// Deletes an account softly and at once: ends its sessions, ends its membership as if the person left the family,
-    /// and prevents further sign-in, all in one act. Its personal data is purged later (`AccountPurge`). The person's
-    /// connections are revoked before, each in an act of its own: if the process dies in between, the account still
-    /// exists.
+    /// and prevents further sign-in, all in one act. Its personal data is purged later (`AccountPurge`). Earlier acts
+    /// revoke the person's connections, one each, and cancel open nags (`depart`). If the process dies in between, the
+    /// account still exists.
     ///
     /// People delete their own account; a child's account that was made in a family is deleted by its guardians.
     /// - Throws: 404 for other accounts, whether they exist or not; 409 if the person is invited again before each of
@@ -48,14 +48,16 @@ final class Accounts {
         throw APIError.accountWasInvited
     }
 
+    /// Deletes an account without pending and active connections. If it has one, the act violates
+    /// `deleted_has_no_connection`.
     private func deleteUnconnected(
         _ caller: Caller, _ call: Call<AccountPath, NoBody>
     ) async throws -> AccountResponse {
         let user = call.parameters.userID
         let account = try await services.access.account(
             caller, acceptsWaiting: user == caller.userID, services.database)
-        let found = try await services.database.query(AccountStatements.byID(user)).first
-        guard let person = try found.map(Person.init),
+        let personRow = try await services.database.query(AccountStatements.byID(user)).first
+        guard let person = try personRow.map(Person.init),
             user == caller.userID || (account.family != nil && person.membership?.familyID == account.family)
         else { throw APIError.noSuchAccount }
         let answer = AccountResponse(
@@ -94,7 +96,7 @@ extension Departure<AccountResponse> {
                     of: person.role, isSelf: person.id == member.userID, isFamilyAccount: person.isFamilyAccount,
                     by: MemberState(role: member.role))
             },
-            allowsLastGuardian: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
+            allowsLastGuardian: true, sessionRevocation: { SessionStatements.revokeAll(of: $0, at: now) },
             statements: AccountStatements.delete(answer.id, at: now) + [
                 ConnectionStatements.removeAddresses(of: answer.id)
             ], answer: { _ in answer })

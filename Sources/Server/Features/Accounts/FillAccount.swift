@@ -33,10 +33,12 @@ extension Accounts {
             let name = account.displayName == nil ? body.displayName : nil
             if name == nil, dateOfBirth == nil { return .answer(answer) }
             answer.displayName = account.displayName ?? name
-            let filled = [name.map { _ in "display_name" }, dateOfBirth.map { _ in "date_of_birth" }].compactMap(\.self)
+            let filledFields = [
+                name.map { _ in "display_name" }, dateOfBirth.map { _ in "date_of_birth" },
+            ].compactMap(\.self)
             let act = Act(
                 kind: .accountChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
-                subject: account.pseudonym, details: ["filled": filled.joined(separator: ",")], stampedRows: 0,
+                subject: account.pseudonym, details: ["filled": filledFields.joined(separator: ",")], stampedRows: 0,
                 statements: [AccountStatements.fill(caller.userID, name: name, dateOfBirth: dateOfBirth)])
             return .perform(act, answer)
         }

@@ -17,13 +17,13 @@ final class PhoneNumbers {
 
     /// Registers routes of the group `accounts`.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.requestPhone, request)
+        routes.signedIn(API.requestPhone, requestCode)
         routes.signedIn(API.confirmPhone, confirm)
         routes.signedIn(API.deletePhone, remove)
     }
 
     /// Sends a code to the number.
-    func request(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
+    func requestCode(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (phone, now) = (call.body.phone, caller.now)
@@ -48,7 +48,7 @@ final class PhoneNumbers {
                         subject: account.pseudonym, stampedRows: 0,
                         statements: [
                             PhoneCodeStatements.store(hash, of: account.id, for: phone, at: now),
-                            try await count.increment(at: now, queries), attemptRefund,
+                            try await count.incrementStatement(at: now, queries), attemptRefund,
                         ])
                     return .perform(act, StatusAnswer(status: "accepted"))
                 }

@@ -5,8 +5,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Administrators: accounts that read every audit log, review abuse reports and failed notifications, and do nothing
-/// else. Only the command line makes them.
+/// Administrators: accounts that read every audit log, and review abuse reports and failed notifications. Only the
+/// command line makes them.
 ///
 /// An administrator's account belongs to no family. Their sessions end after half an hour without use, and after twelve
 /// hours in any case. The audit log records what they read (`RecordedRead`).
@@ -43,8 +43,9 @@ public enum Admins {
         }
     }
 
-    /// Returns the reason for which a password is too weak for an administrator; nil when it is strong enough: at least
-    /// 16 characters, ten of them different, and no part of the address.
+    /// Returns the reason for which an administrator may not have a password; nil if they may. It needs at least 16
+    /// characters, ten of them different. It may not contain the part of the address before the @, if that has four
+    /// characters or more.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have at least 16 characters" }
         let maxLength = Secret.passwordLengths.upperBound

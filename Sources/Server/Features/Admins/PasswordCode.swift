@@ -20,7 +20,7 @@ extension Admins {
                 throw Fault.noAccount
             }
             let code = AccountCodes.make(tool.random)
-            let act = Passwords.act(making: code, for: person, by: SystemActor.commandLine, at: now)
+            let act = Passwords.codeCreationAct(code, for: person, by: SystemActor.commandLine, at: now)
             try await database.transaction { transaction in
                 try await tool.perform(act, in: person.chain, tool.context(now), transaction)
             }

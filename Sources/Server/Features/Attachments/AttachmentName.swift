@@ -1,10 +1,10 @@
 /// File names of pictures, which clients choose.
 enum AttachmentName {
-    /// The length limit of a name, in Unicode scalars.
+    /// The maximum length of a name, in Unicode scalars.
     private static let maxLength = 100
 
     /// Returns the last component of a client's path, without invisible characters and those with a meaning in paths or
-    /// header fields.
+    /// header fields; `picture` if nothing is left.
     static func sanitized(_ filename: String?) -> String {
         let last = (filename ?? "").split { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { scalar in
@@ -21,7 +21,7 @@ enum AttachmentName {
 
     /// Returns a Content-Disposition that shows the content and names it (RFC 6266 §4, RFC 8187 §3.2). The plain name
     /// keeps unreserved characters and blanks; an underscore replaces every other one.
-    static func disposition(_ filename: String) -> String {
+    static func contentDisposition(_ filename: String) -> String {
         var (plain, encoded) = ("", "")
         for scalar in filename.unicodeScalars {
             let isPlain = isUnreserved(scalar)

@@ -17,7 +17,7 @@ package final class Attachments {
         uploadLimiter = KeyedLimiter(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
     }
 
-    /// The group `attachments`.
+    /// Registers the routes of the group `attachments`.
     func register(in routes: RouteTable) {
         routes.signedInResponding(API.createAttachment, create)
         routes.signedInResponding(API.getAttachment, get)

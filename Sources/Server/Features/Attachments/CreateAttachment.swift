@@ -7,7 +7,7 @@ import Postgres
 import Reactor
 
 extension Attachments {
-    /// Stores the picture of a form without its metadata. Nothing of a refused request is stored.
+    /// Stores the picture that a form contains, without the picture's metadata. Nothing of a refused request is stored.
     func create(
         _ caller: Caller, _ call: Call<NoParameters, Bytes>, _ headers: Headers
     ) async throws -> Response {
@@ -92,7 +92,7 @@ extension Attachments {
                 statements: [
                     AttachmentStatements.insert(
                         answer, bytes, digest: upload.digest, by: caller.userID, at: caller.now),
-                    try await count.increment(at: caller.now, queries),
+                    try await count.incrementStatement(at: caller.now, queries),
                 ])
             return .perform(act, answer)
         }

@@ -14,7 +14,7 @@ extension Attachments {
         let fields = [
             HeaderField("etag", tag.description), HeaderField("cache-control", "private, no-cache"),
             HeaderField("accept-ranges", "bytes"),
-            HeaderField("content-disposition", AttachmentName.disposition(attachment.filename)),
+            HeaderField("content-disposition", AttachmentName.contentDisposition(attachment.filename)),
         ]
         if tag.matches(headers) { return Response(.notModified, fields: fields) }
         let (status, range): (Status, Range<Int>)
@@ -29,17 +29,17 @@ extension Attachments {
         // Memory for the received row and for the bytes that are copied from it.
         let memory = services.answerMemory.reserve(2 * range.count, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForPicture }
-        // Another request may have deleted it meanwhile.
+        // Another request may have deleted the picture meanwhile.
         guard let row = try await services.database.query(AttachmentStatements.bytes(of: id, range)).first else {
             throw APIError.noSuchPicture
         }
         let bytes: [UInt8] = try row["bytes"]
         _ = memory
-        let part = HeaderField(
+        let contentRange = HeaderField(
             "content-range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(attachment.size)")
         return Response(
-            status, attachment.format.responseType, fields: status == .partialContent ? fields + [part] : fields,
-            bytes: bytes)
+            status, attachment.format.responseType,
+            fields: status == .partialContent ? fields + [contentRange] : fields, bytes: bytes)
     }
 
     /// The description of a picture without its bytes.

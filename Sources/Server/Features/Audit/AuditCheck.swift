@@ -18,8 +18,8 @@ final class AuditCheck {
     /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
     ///   has too many checks and exports under way.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
-        let running = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        defer { withExtendedLifetime(running) {} }
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        defer { withExtendedLifetime(runningExport) {} }
         let reader = try await services.auditReader(
             caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
         guard let family = reader.family else { throw APIError.auditCheckNeedsFamily }
@@ -40,8 +40,8 @@ final class AuditCheck {
         }
         return AuditCheckResult(
             familyID: family, verdict: report.verdict, entries: Int(report.entries), rows: Int(report.rows),
-            findings: Int(report.count), unproven: Int(report.unprovenCount),
-            firstFindings: report.findings.map(\.description), firstUnproven: report.unproven.map(\.description),
-            checkedAt: caller.now)
+            findings: Int(report.findingCount), unproven: Int(report.unprovenCount),
+            firstFindings: report.findings.map(\.description),
+            firstUnproven: report.unprovenFindings.map(\.description), checkedAt: caller.now)
     }
 }

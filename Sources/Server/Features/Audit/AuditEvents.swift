@@ -48,7 +48,7 @@ package final class AuditEvents {
         case .unreadable: detail.payload = "unreadable"
         case .erased: break
         }
-        detail.proof = try await LogReader(services).inclusion(of: path.familyID, number)
+        detail.proof = try await LogReader(services).inclusionProof(of: path.familyID, number)
         return detail
     }
 }

@@ -17,7 +17,7 @@ final class AuditEventsExport {
     /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (conditions, format) = (call.parameters.conditions, call.parameters.format)
-        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: conditions.familyID, reading: API.exportAuditEvents.operation, details: conditions.details)
         let filter = try await services.auditFilter(conditions, for: reader)
@@ -26,7 +26,7 @@ final class AuditEventsExport {
             .ok, format == .csv ? .csv : .jsonLines,
             body: .stream { body in
                 let (services, reader, filter) = loopValues.value
-                defer { withExtendedLifetime(export) {} }
+                defer { withExtendedLifetime(runningExport) {} }
                 if format == .csv { try await body.write(AuditCSV.header) }
                 guard let filter else { return }
                 var cursor: AuditCursor?

@@ -20,18 +20,18 @@ final class AuditExport {
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
-        let export = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
         let loopValues = LoopBound(
-            value: (source: source(for: caller), cooperativeYield: cooperativeYield, services: services))
+            value: (source: makeSource(for: caller), cooperativeYield: cooperativeYield, services: services))
         let (origin, now) = (origin, caller.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
                 let (source, cooperativeYield, services) = loopValues.value
-                defer { withExtendedLifetime(export) {} }
+                defer { withExtendedLifetime(runningExport) {} }
                 try await source.run(of: reader.family, after: after, origin: origin, at: now) { lines in
                     try await services.requireReader(reader, caller)
                     var bytes: [UInt8] = []
@@ -50,11 +50,11 @@ final class AuditExport {
     /// checkpoints. The first finding is stored.
     /// - Throws: 429 for somebody who has too many exports and checks under way.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
-        let running = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        defer { withExtendedLifetime(running) {} }
+        let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
+        defer { withExtendedLifetime(runningExport) {} }
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
-        let started = MonotonicTime.now()
+        let startTime = MonotonicTime.now()
         let pinnedVerifiers = services.auditKeyring.map { $0.signingKeys.map(\.verifier) } ?? []
         // The newest checkpoint that this process has seen serves as a witness.
         let witness = services.checkpointStatus.current.note.flatMap { SignedNote($0) }
@@ -64,7 +64,8 @@ final class AuditExport {
         var finding: AuditFinding?
         let cooperativeYield = cooperativeYield
         do {
-            try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: caller.now) { lines in
+            let source = makeSource(for: caller)
+            try await source.run(of: reader.family, after: nil, origin: origin, at: caller.now) { lines in
                 for (index, line) in lines.enumerated() {
                     await cooperativeYield.yieldIfDue(after: index)
                     guard let record = ExportRecord(line) else { continue }
@@ -89,10 +90,10 @@ final class AuditExport {
                     foundAt: caller.now))
         }
         return AuditVerification(
-            verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))
+            verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: startTime) / .milliseconds(1)))
     }
 
-    private func source(for caller: Caller) -> AuditLogExport {
+    private func makeSource(for caller: Caller) -> AuditLogExport {
         AuditLogExport(services.throttledQueries(of: caller), services.sealing, on: services.database.poller)
     }
     private var cooperativeYield: CooperativeYield { CooperativeYield(poller: services.database.poller) }
@@ -102,11 +103,11 @@ final class AuditExport {
 extension AuditVerification {
     init(_ verdict: AuditLogVerifier.Verdict, _ verifier: AuditLogVerifier, milliseconds: Int) {
         self.init(
-            verdict: "sound", entries: Int(verifier.entryCount), size: verifier.newest.map { Int($0.size) },
+            verdict: "sound", entries: Int(verifier.entryCount), size: verifier.newestCheckpoint.map { Int($0.size) },
             milliseconds: milliseconds)
         switch verdict {
         case .sound: break
-        case .incomplete(let why): (self.verdict, message) = ("incomplete", why)
+        case .incomplete(let reason): (self.verdict, message) = ("incomplete", reason)
         case .tampered(let finding):
             (self.verdict, code, message) = ("tampered", finding.code, finding.description)
             familyID = finding.family

@@ -34,17 +34,17 @@ struct AuditFilter {
     var from: Timestamp?
     var to: Timestamp?
 
-    /// Creates the filter of all conditions; nil when nothing can match: an unknown or erased person, or a text without
-    /// meaning.
-    /// - Parameter named: the people whose names, as the caller may see them, contain the search text.
-    init?(_ query: AuditConditions, named: [Pseudonym] = [], _ queries: any Queries) async throws {
+    /// Creates the filter of all conditions; nil when nothing can match: the actor or subject is unknown or erased, or
+    /// the search text has no meaning.
+    /// - Parameter namedPeople: the people whose names, as the caller may see them, contain the search text.
+    init?(_ query: AuditConditions, namedPeople: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)
         let text = Self.searchText(of: query)
         let id = ResourceID(text)
-        let wanted: [UserID] = [query.actorID, query.subjectID, query.personID, id?.retyped()].compactMap(\.self)
+        let users: [UserID] = [query.actorID, query.subjectID, query.personID, id?.retyped()].compactMap(\.self)
         var people: [UserID: Pseudonym] = [:]
-        if !wanted.isEmpty {
-            for row in try await queries.query(AuditStatements.pseudonyms(of: wanted)).map({
+        if !users.isEmpty {
+            for row in try await queries.query(AuditStatements.pseudonyms(of: users)).map({
                 row throws(PostgresError) in
                 (user: try row["id"] as UserID, person: try row["pseudonym"] as Pseudonym)
             }) { people[row.user] = row.person }
@@ -64,7 +64,7 @@ struct AuditFilter {
         if let person = query.personID { conditions.append(.person(people[person] ?? person.retyped())) }
         if let kind = query.kind { conditions.append(.kinds([kind])) }
         if id == nil, !text.isEmpty {
-            guard let condition = try await Self.search(text, named, queries) else { return nil }
+            guard let condition = try await Self.searchConditions(text, namedPeople, queries) else { return nil }
             conditions.append(contentsOf: condition)
         }
     }
@@ -75,21 +75,21 @@ struct AuditFilter {
     }
 
     /// Returns the conditions for a search text: none if every entry matches, nil if no entry can match.
-    private static func search(_ text: String, _ named: [Pseudonym], _ queries: any Queries) async throws
-        -> [Condition]?
-    {
+    private static func searchConditions(
+        _ text: String, _ namedPeople: [Pseudonym], _ queries: any Queries
+    ) async throws -> [Condition]? {
         // Kinds are few and indexed, so those that contain the text are found first.
-        let all: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
+        let allKinds: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
             try row["kind"]
         }
-        let kinds = all.filter { $0.contains(text.lowercased()) }
+        let kinds = allKinds.filter { $0.contains(text.lowercased()) }
         let suffix = idSuffix(text)
-        if suffix == nil, named.isEmpty {
+        if suffix == nil, namedPeople.isEmpty {
             if kinds.isEmpty { return nil }
-            return kinds.count < all.count ? [.kinds(kinds)] : []
+            return kinds.count < allKinds.count ? [.kinds(kinds)] : []
         }
-        if suffix == nil, kinds.isEmpty, named.count == 1 { return [.person(named[0])] }
-        return [.search(SearchMeanings(kinds: kinds, people: named, idSuffix: suffix))]
+        if suffix == nil, kinds.isEmpty, namedPeople.count == 1 { return [.person(namedPeople[0])] }
+        return [.search(SearchMeanings(kinds: kinds, people: namedPeople, idSuffix: suffix))]
     }
 
     /// Returns the eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` or `Family 1a2b3c4d`, as the console shows

@@ -49,8 +49,8 @@ final class AuditFindings {
     }
 
     /// Stores a finding, unless the same one is stored already.
-    func store(_ found: KeptFinding) async throws {
-        _ = try await services.database.query(AuditFindingStatements.insert(found))
+    func store(_ finding: KeptFinding) async throws {
+        _ = try await services.database.query(AuditFindingStatements.insert(finding))
         try await refreshCount()
     }
 

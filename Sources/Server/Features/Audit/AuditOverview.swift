@@ -59,19 +59,19 @@ final class AuditOverview {
         let rows = try await services.throttledQueries(of: caller).query(
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
-        var counted = 0
+        var countedEntries = 0
         for index in 0..<rows.count {
             let row = rows[index]
             let (kind, bucket, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
             if series.last?.kind != kind {
                 series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: starts.count)))
             }
-            counted += entries
+            countedEntries += entries
             if starts.indices.contains(bucket) { series[series.count - 1].counts[bucket] = entries }
         }
         return AuditActivity(
             from: from, to: to, timeZone: name, unit: unit, starts: starts, series: series,
-            isPartial: counted >= Self.entryLimit)
+            isPartial: countedEntries >= Self.entryLimit)
     }
 }
 

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// The people an audit log names, and their consents.
+/// Lists the people that an audit log names, and their consents.
 final class AuditPeopleList {
     private let services: Services
 
@@ -66,9 +66,11 @@ extension Services {
     func auditFilter(_ query: AuditConditions, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.searchText(of: query).lowercased()
         let isSearch = !text.isEmpty && ResourceID(text) == nil
-        let named =
+        let namedPeople =
             isSearch ? try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false } : []
-        guard var filter = try await AuditFilter(query, named: named.map(\.person), database) else { return nil }
+        guard var filter = try await AuditFilter(query, namedPeople: namedPeople.map(\.person), database) else {
+            return nil
+        }
         if query.withoutOwnReads, let administrator = reader.administrator {
             filter.conditions.append(.excludingReadsBy(administrator))
         }

@@ -11,31 +11,31 @@ struct AuditQueryPlan {
     /// The number of index ranges that the plan merges: each gets its share of the depth.
     private let rangeCount: Int
     /// Whether the plan reads one family's entries only, by number.
-    private let isInChain: Bool
+    private let readsOneChain: Bool
 
     /// Returns the plans that can answer a page, usually the most selective first, the one over all entries last.
     /// - Parameter staysInFamily: leaves out the plans that read entries of other families.
     static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditQueryPlan] {
         (filter.conditions.compactMap { AuditQueryPlan($0, family) } + [AuditQueryPlan(family)])
-            .filter { $0.isInChain || !staysInFamily }
+            .filter { $0.readsOneChain || !staysInFamily }
     }
 
     private init(_ family: FamilyID?) {
         condition = nil
         ranges = [family.map(ScanRange.chain) ?? .time]
         rangeCount = 1
-        isInChain = family != nil
+        readsOneChain = family != nil
     }
 
     /// Creates the plan of a condition; nil where no index serves it.
     private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
-        var (rangeCount, isInChain) = (1, false)
+        var (rangeCount, readsOneChain) = (1, false)
         switch condition {
         case .kinds(let kinds):
             ranges = [ScanRange.kinds(kinds, family)]
             rangeCount = kinds.count
-            isInChain = family != nil
+            readsOneChain = family != nil
         case .actor(let person): ranges = [.actor(person)]
         case .subject(let person): ranges = [.subject(person)]
         case .resource(let id): ranges = [.resource(id)]
@@ -48,12 +48,12 @@ struct AuditQueryPlan {
             rangeCount = 4
         case .search, .excludingReadsBy: return nil
         }
-        (self.rangeCount, self.isInChain) = (rangeCount, isInChain)
+        (self.rangeCount, self.readsOneChain) = (rangeCount, readsOneChain)
     }
 
     /// Whether the plan's own condition is the whole filter.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
-        rangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
+        rangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || readsOneChain)
     }
 
     /// Selects the `at` of the entry that is `depth` entries back, and its `n` in a chain; both null if there are
@@ -70,7 +70,7 @@ struct AuditQueryPlan {
     /// - Parameter limit: a LIMIT clause, which applies to each range.
     func entries(_ filter: AuditFilter, _ span: AuditSpan, limit: SQL) -> SQL {
         var otherConditions = filter.conditions.filter { $0 != condition }.map(\.predicate)
-        if !isInChain {
+        if !readsOneChain {
             if let family = span.family { otherConditions.append("e.family_id = \(family)") }
             if let before = span.before, before.number > 0 {
                 otherConditions.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.number))")

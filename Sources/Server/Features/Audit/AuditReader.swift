@@ -19,7 +19,7 @@ struct AuditReader {
 }
 
 extension Services {
-    /// Returns the caller as a reader of an audit log.
+    /// Returns the caller as a reader of an audit log, and records the read of an administrator.
     /// - Parameters:
     ///   - family: the requested audit log; nil for the guardian's own, or for all of them for an administrator.
     ///   - operation: the operation that reads, which the audit log names.
@@ -44,8 +44,8 @@ extension Services {
         return AuditReader(family: family, administrator: nil)
     }
 
-    /// Checks again, while a long response is sent, that the reader may read the audit log: since the last part was
-    /// sent, the session or the right may have ended.
+    /// Checks again, during a long read, that the reader may read the audit log: the session or the right may have
+    /// ended since the last check.
     /// - Throws: 401 or 403 when they may not.
     func requireReader(_ reader: AuditReader, _ caller: Caller) async throws {
         let caller = caller.copy(at: clock.now())
@@ -58,7 +58,7 @@ extension Services {
         if let denial = member.denial(of: .readAuditLog) { throw APIError(.authorizationDenied, denial) }
     }
 
-    /// Whether the user is a party of an accepted connection of that id.
+    /// Returns whether the user is a party of an accepted connection with that ID.
     private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
         try await !database.query(ConnectionStatements.acceptedParty(user, of: connection)).isEmpty
     }

@@ -8,7 +8,7 @@ import SQL
 /// The cost of a page is bounded, however long the log is and whatever the filter is: each condition has an index by
 /// time, and so have all entries together. To read by one of these indexes is a *plan*. A first statement measures how
 /// far back each plan gets within `depth` entries. The page then uses the plan that gets farthest, and checks the
-/// rest of the filter on its entries.
+/// other conditions of the filter on its entries.
 /// If the plan ends before the page is full, the page is returned short, with the time back to which it has searched;
 /// the next page continues there.
 struct AuditScan {
@@ -93,7 +93,7 @@ struct AuditSpan {
     let before: AuditCursor?
     /// The end of the search of this page; nil if the page reads all that is left.
     var searchEnd: LastEntry?
-    /// The time before which the page begins, exclusive.
+    /// The page contains only entries before this time.
     let timeBelow: Timestamp
     private let filterStart: Timestamp?
     private let filterHasEnd: Bool

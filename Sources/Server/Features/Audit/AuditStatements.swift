@@ -5,7 +5,7 @@ import SQL
 
 /// The statements that read the audit log's tables for people. Acts of the ledger write entries and delete them.
 enum AuditStatements {
-    /// The columns that `Contract.AuditEntry` and `Sealing.body` read: of an entry `e`, its body and its people.
+    /// The columns that `Contract.AuditEntry` and `Sealing.openBody` read: of an entry `e`, its body and its people.
     private static let columns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
         p.salt, p.body, p.key_id, k.master, k.wrapped, a.id AS actor_id, s.id AS subject_id
@@ -39,7 +39,7 @@ enum AuditStatements {
             """
     }
 
-    /// A subquery: the trace of the act with that number in a family.
+    /// Returns a subquery for the trace of the act with that number in a family.
     static func trace(ofAct number: SQL, in family: SQL) -> SQL {
         "(SELECT a.trace FROM audit_entry a WHERE a.family_id = \(family) AND a.n = \(number))"
     }

@@ -70,7 +70,7 @@ final class MerkleLog {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
         guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
         guard let newest = try await logReader.newestCheckpoint(), new <= newest.checkpoint.size,
-            let path = try await logReader.consistency(from: old, to: new)
+            let path = try await logReader.consistencyProof(from: old, to: new)
         else { throw APIError.newSizeIsInvalid }
         return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
     }

@@ -84,11 +84,11 @@ extension Services {
             let rows = try await database.query(
                 AuditStatements.reads(
                     by: account.pseudonym, under: caller.context.trace, since: caller.now - RecordedRead.coverageTime))
-            let recorded = try rows.map { row in
+            let recordedReads = try rows.map { row in
                 try sealing.openBody(of: row).bytes.flatMap { AuditBody(canonical: $0) }
                     .map { RecordedRead($0.dictionary) }
             }
-            if recorded.contains(where: { $0?.covers(read) == true }) { return }
+            if recordedReads.contains(where: { $0?.covers(read) == true }) { return }
         }
         let act = Act(
             kind: .adminRead, basis: .nothing, actor: account.pseudonym, resource: family?.retyped(), details: details,

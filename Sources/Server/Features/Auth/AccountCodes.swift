@@ -31,7 +31,7 @@ enum AccountCodes {
     }
 }
 
-/// Every statement on the codes.
+/// Every statement on account codes.
 enum AccountCodeStatements {
     /// Reads the `Person` who owns the code, the code's `new_email`, and the `seq` of the chain.
     static func owner(

@@ -13,16 +13,16 @@ enum AccountStatements {
     static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
     /// Reads a `Person` with their `password_hash` and `password_set_at`, and the `seq` of the chain.
-    /// `is_known_address` says whether the account has used an address with one of the hashes `addresses`, and
-    /// `is_known_device` whether it has signed in on the device whose secret has the hash `device`.
+    /// `is_known_address` says whether the account has used a network address with one of the hashes, and
+    /// `is_known_device` whether it has signed in on the device whose secret has the hash `deviceHash`.
     static func byEmail(
-        _ email: String, from addresses: [[UInt8]], on device: [UInt8]? = nil, at now: Timestamp,
+        _ email: String, from addressHashes: [[UInt8]], on deviceHash: [UInt8]? = nil, at now: Timestamp,
         chain: FamilyID = .outside
     ) -> SQL {
         """
         SELECT \(personColumns), u.password_hash, u.password_set_at, c.seq,
-               \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address,
-               \(DeviceSecretStatements.isKnown(device, at: now)) AS is_known_device
+               \(KnownAddressStatements.isKnown(addressHashes, at: now)) AS is_known_address,
+               \(DeviceSecretStatements.isKnown(deviceHash, at: now)) AS is_known_device
         FROM users u \(membershipJoin) JOIN family_clock c ON c.family_id = \(chain)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
@@ -45,6 +45,7 @@ enum AccountStatements {
     /// An expression: somebody's email address.
     static func email(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
 
+    /// Reads the `Person` with an id. No row: the account was deleted, or never existed.
     static func byID(_ user: UserID) -> SQL {
         "SELECT \(personColumns) FROM users u \(membershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
@@ -153,7 +154,7 @@ enum AccountStatements {
         """
     }
 
-    /// Part of an act: removes all personal data except the account's id and its pseudonym.
+    /// Part of an act: removes the personal data from a deleted account's row, except the id and the pseudonym.
     static func purge(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, phone = NULL,
@@ -162,7 +163,7 @@ enum AccountStatements {
         """
     }
 
-    /// Part of an act: removes all personal data except the account's id.
+    /// Part of an act: marks the account as deleted, and removes the personal data from its row, except the id.
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,

@@ -13,20 +13,20 @@ enum Attempts {
     struct Limit {
         /// The digest, 32 bytes long, of what is limited: no address, name or number is stored.
         let subject: [UInt8]
-        /// The number of attempts that may be made at once.
+        /// The maximum number of attempts that may be made at once.
         let maxCount: Int
         /// The time in which all attempts of a used-up limit become available again, one after the other at equal
         /// intervals.
         let window: Timestamp.Span
         /// Creates the error for a refused attempt, from the limit, the time at which the next attempt is allowed, and
         /// the present time.
-        let refusal: @Sendable (_ maxCount: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
+        let refusal: @Sendable (_ maxCount: Int, _ nextAllowed: Timestamp, _ now: Timestamp) -> APIError
         /// The time after which each used attempt becomes available again.
         var interval: Timestamp.Span { Timestamp.Span(microseconds: window.microseconds / Int64(maxCount)) }
 
         init(
             subject: [UInt8], maxCount: Int, window: Timestamp.Span,
-            refusal: @escaping @Sendable (_ maxCount: Int, _ end: Timestamp, _ now: Timestamp) -> APIError
+            refusal: @escaping @Sendable (_ maxCount: Int, _ nextAllowed: Timestamp, _ now: Timestamp) -> APIError
         ) {
             (self.subject, self.maxCount, self.window, self.refusal) = (subject, maxCount, window, refusal)
         }
@@ -35,7 +35,7 @@ enum Attempts {
             self.init(
                 subject: sha256(Array(([kind] + parts).joined(separator: "\n").utf8)), maxCount: maxCount,
                 window: Attempts.window
-            ) { _, end, now in .tooManyAttempts(until: end, at: now) }
+            ) { _, nextAllowed, now in .tooManyAttempts(until: nextAllowed, at: now) }
         }
 
         /// Returns the limit of guesses from one network address at one account.
@@ -54,12 +54,12 @@ enum Attempts {
             Limit("address", [Self.name(network)], maxCount: 50)
         }
 
-        /// Returns the limit of codes that are requested from one network address.
+        /// Returns the limit of password reset codes that are requested from one network address.
         static func resets(from network: RemoteAddress.Network?) -> Limit {
             Limit("resets from address", [Self.name(network)], maxCount: 20)
         }
 
-        /// Returns the limit of codes for one account.
+        /// Returns the limit of password reset codes for one account.
         static func resets(of email: String) -> Limit { Limit("resets of account", [email], maxCount: 3) }
 
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
@@ -71,7 +71,7 @@ enum Attempts {
     /// Returns the limits of an attempt at a password: the one that a right password resets, and those shared with
     /// others.
     /// - Parameters:
-    ///   - deviceHash: the hash of a secret that is one of the account; nil without one.
+    ///   - deviceHash: the hash of one of the account's device secrets; nil if the client has sent none.
     ///   - isKnownAddress: whether the account has used the network address before.
     static func limits(
         _ email: String, from remote: RemoteAddress.Network?, on deviceHash: [UInt8]? = nil, isKnownAddress: Bool
@@ -126,7 +126,7 @@ enum AttemptStatements {
     static func increment(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let maxCount = byLimit(limits) { "\($0.maxCount)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }
-        let regained: SQL = """
+        let regainedAttempts: SQL = """
             greatest(0, floor(extract(epoch FROM \(now) - a.window_started) * 1000000 / \(interval)))::integer
             """
         // In a fixed order, so that two counts cannot deadlock.
@@ -136,10 +136,10 @@ enum AttemptStatements {
             SELECT subject, \(now), 1, expires_at
             FROM (VALUES \(.joined(values, separator: ", "))) v (subject, expires_at) ORDER BY subject
             ON CONFLICT (subject) DO UPDATE SET expires_at = excluded.expires_at,
-                window_started = CASE WHEN a.attempts <= \(regained) THEN \(now)
-                    ELSE a.window_started + \(regained) * \(interval) * interval '1 microsecond' END,
-                attempts = greatest(0, a.attempts - \(regained)) + 1
-            WHERE a.attempts - \(regained) < \(maxCount)
+                window_started = CASE WHEN a.attempts <= \(regainedAttempts) THEN \(now)
+                    ELSE a.window_started + \(regainedAttempts) * \(interval) * interval '1 microsecond' END,
+                attempts = greatest(0, a.attempts - \(regainedAttempts)) + 1
+            WHERE a.attempts - \(regainedAttempts) < \(maxCount)
             RETURNING subject
             """
     }

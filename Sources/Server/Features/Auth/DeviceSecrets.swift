@@ -5,13 +5,13 @@ import SQL
 
 /// The secrets of devices that an account has signed in on.
 ///
-/// A sign-in with its device's secret counts against that device's limit alone, so that strangers who use up the
-/// account's attempts elsewhere do not lock it out, at whichever address the device is. A secret has 256 random bits,
-/// is stored as a digest, and replaces no password: a thief may guess no more often than from an address of their own.
+/// A sign-in with a device's secret counts against that device's limit alone. So strangers who use up the account's
+/// other attempts do not lock the device out, whatever its network address is. A secret has 256 random bits, is stored
+/// as a digest, and replaces no password: a thief may guess no more often than from a network address of their own.
 enum DeviceSecrets {
     /// The time for which a secret is accepted after the last sign-in with it.
     static let lifetime = Timestamp.Span.days(365)
-    /// The largest number of secrets of an account. Beyond it, secrets without a second sign-in are deleted first, then
+    /// The maximum number of secrets of an account. Beyond it, secrets without a second sign-in are deleted first, then
     /// the ones unused for longest.
     static let maxSecrets = 20
 
@@ -22,7 +22,7 @@ enum DeviceSecrets {
 
 /// Every statement on device secrets.
 enum DeviceSecretStatements {
-    /// A condition: the secret with that hash is one of the account `u`; false without a secret.
+    /// A condition: the account `u` has an unexpired secret with that hash; false if the hash is nil.
     static func isKnown(_ hash: [UInt8]?, at now: Timestamp) -> SQL {
         guard let hash else { return "false" }
         return """

@@ -14,12 +14,12 @@ final class EmailChanges {
 
     /// Registers routes of the group `accounts`.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.requestEmailChange, request)
+        routes.signedIn(API.requestEmailChange, requestCode)
         routes.signedIn(API.confirmEmailChange, confirm)
     }
 
     /// Sends a code to the new address.
-    func request(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
+    func requestCode(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (newEmail, now) = (call.body.email.wireText, caller.now)
@@ -43,7 +43,7 @@ final class EmailChanges {
                     statements: [
                         AccountCodeStatements.insert(
                             code, for: .emailChange, of: account.id, newEmail: newEmail, at: now),
-                        try await count.increment(at: now, queries), attemptRefund,
+                        try await count.incrementStatement(at: now, queries), attemptRefund,
                     ])
                 return .perform(act, StatusAnswer(status: "accepted"))
             }
@@ -76,7 +76,7 @@ final class EmailChanges {
                 subject: account.pseudonym, changesRights: true, stampedRows: 0,
                 statements: [
                     AccountStatements.setEmail(of: person.id, newEmail), AccountCodeStatements.delete(of: person.id),
-                    // Their digests contain the address.
+                    // The digests of known addresses are made from the email address too.
                     KnownAddressStatements.delete(of: person.id),
                 ])
             return .perform(act, AccountResponse(person))

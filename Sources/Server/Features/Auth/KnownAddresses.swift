@@ -2,7 +2,7 @@ import Domain
 import HTTP
 import SQL
 
-/// The network addresses from which an account signed in, or refreshed a session, within the last ninety days.
+/// The network addresses from which an account signed up, signed in, or refreshed a session within the last 90 days.
 ///
 /// For a sign-in from a known address, only the attempts from that address at that account count. So a person can sign
 /// in from there even if strangers have used up the limits from other addresses, or from that one at other accounts.

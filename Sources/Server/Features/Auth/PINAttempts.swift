@@ -83,25 +83,25 @@ enum PINAttemptStatements {
     /// Counts an attempt, and returns a row with the end of the lockout that it begins, if any. No row during a
     /// lockout.
     static func increment(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
-        let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
+        let attemptCount: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
         return """
             INSERT INTO pin_attempts AS p (subject, attempts, last_at) VALUES (\(attempts.subject), 1, \(now))
             ON CONFLICT (subject) DO UPDATE SET
-                attempts = \(number), last_at = \(now), locked_until = \(lockout(after: number, at: now))
+                attempts = \(attemptCount), last_at = \(now), locked_until = \(lockoutEnd(after: attemptCount, at: now))
             WHERE p.locked_until IS NULL OR p.locked_until <= \(now)
             RETURNING p.locked_until
             """
     }
 
     /// An expression: the end of the lockout that begins with this attempt; null for none.
-    private static func lockout(after number: SQL, at now: Timestamp) -> SQL {
+    private static func lockoutEnd(after attemptCount: SQL, at now: Timestamp) -> SQL {
         let perLockout = PINAttempts.attemptsPerLockout
         let lengths = PINAttempts.lockoutLengths
         let ends = lengths.enumerated().map { level, length -> SQL in
-            let times = (level + 1) * perLockout
+            let firstCount = (level + 1) * perLockout
             return level + 1 < lengths.count
-                ? "WHEN \(number) = \(times) THEN \(now + length)"
-                : "WHEN \(number) % \(perLockout) = 0 THEN \(now + length)"
+                ? "WHEN \(attemptCount) = \(firstCount) THEN \(now + length)"
+                : "WHEN \(attemptCount) % \(perLockout) = 0 THEN \(now + length)"
         }
         return "CASE \(.joined(ends, separator: " ")) END"
     }
@@ -114,6 +114,7 @@ enum PINAttemptStatements {
         """
     }
 
+    /// Reads the end of the last lockout, past or present, as `locked_until`.
     static func lockout(_ attempts: PINAttempts) -> SQL {
         "SELECT locked_until FROM pin_attempts WHERE subject = \(attempts.subject)"
     }

@@ -10,7 +10,8 @@ extension Services {
     /// - Parameters:
     ///   - email: the email address of the caller's account.
     ///   - chain: the chain that records a wrong password.
-    ///   - body: called with the part of an act that refunds the attempt. If it throws, the attempt is refunded too.
+    ///   - body: called with the part of an act that resets the person's own count of attempts, and refunds this
+    ///     attempt in the shared counts. If `body` throws, the attempt is refunded too.
     /// - Throws: 422 for a wrong password, 429 when the attempts are used up.
     func withConfirmedPassword<Answer: WireContent>(
         _ password: Secret, of account: Account, _ email: String, _ caller: Caller, in chain: FamilyID,

@@ -6,9 +6,10 @@ import SQL
 
 /// New passwords: set by people who know the old one, or with a code.
 ///
-/// A new password ends every other session, every code, and the record of addresses from which the account was used. A
-/// change also deletes the secrets of other devices. A reset by code keeps them: without them, strangers could lock out
-/// the person who has just set the password. A secret allows no more guesses than an address does.
+/// A new password ends the account's sessions, except the one that changes it, and deletes its codes and its known
+/// network addresses. A change also deletes the secrets of other devices. A reset by code keeps them: without them,
+/// strangers could lock out the person who has just set the password. A secret allows no more guesses than an address
+/// does.
 final class Passwords {
     private let services: Services
 
@@ -23,7 +24,7 @@ final class Passwords {
 
     // MARK: With the old password
 
-    /// Changes the caller's password, which they must know; attempts are limited and counted as at sign-in.
+    /// Changes the caller's password, if they know the current one. Attempts are limited and counted as at sign-in.
     func change(_ caller: Caller, _ call: Call<NoParameters, PasswordChange>) async throws -> NoAnswer {
         if let earlier: NoAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (body, now) = (call.body, caller.now)
@@ -45,7 +46,7 @@ final class Passwords {
                 guard account.family ?? .outside == chain,
                     try await queries.query(statement).onlyRow()["password_set_at"] == passwordSetAt
                 else { throw APIError.passwordHasChanged }
-                var act = Self.act(
+                var act = Self.passwordChangeAct(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
                 act.statements += [
@@ -82,7 +83,7 @@ final class Passwords {
             return try await services.ledger.write(context, in: .outside) { _ in .perform(act, accepted) }
         }
         let code = AccountCodes.make(services.random)
-        let act = Self.act(making: code, for: person, by: SystemActor.guest, at: now)
+        let act = Self.codeCreationAct(code, for: person, by: SystemActor.guest, at: now)
         let answer = try await services.ledger.write(context, in: person.chain) { _ in .perform(act, accepted) }
         mailer.send(.passwordReset(code: code), to: email)
         return answer
@@ -91,10 +92,10 @@ final class Passwords {
     /// Sets a new password with a code.
     func reset(_ context: CallContext, _ call: Call<NoParameters, PasswordReset>) async throws -> NoAnswer {
         let (body, now) = (call.body, context.now)
-        let found = try await services.database.query(
+        let ownerRow = try await services.database.query(
             AccountCodeStatements.owner(body.code, for: .passwordReset, at: now)
         ).first
-        guard let person = try found.map(Person.init), let email = person.email else {
+        guard let person = try ownerRow.map(Person.init), let email = person.email else {
             throw APIError.accountCodeIsInvalid
         }
         try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
@@ -105,7 +106,7 @@ final class Passwords {
             guard let row = try await queries.query(statement).first else { throw APIError.accountCodeIsInvalid }
             let person = try Person(row)
             guard person.chain == chain else { throw APIError.accountChangedFamily }
-            let act = Self.act(
+            let act = Self.passwordChangeAct(
                 on: person.id, person.pseudonym, by: person.pseudonym, method: "code",
                 basis: .nothingChanged(since: try row["seq"]), hash, except: nil, at: now)
             return .perform(act, NoAnswer())
@@ -116,8 +117,8 @@ final class Passwords {
 
     // MARK: Acts
 
-    /// Returns the act that makes a code.
-    static func act(making code: String, for person: Person, by actor: Pseudonym, at now: Timestamp) -> Act {
+    /// Returns the act that stores a new code for a password reset.
+    static func codeCreationAct(_ code: String, for person: Person, by actor: Pseudonym, at now: Timestamp) -> Act {
         Act(
             kind: .passwordResetRequested, basis: .nothing, actor: actor, subject: person.pseudonym,
             details: ["code_created": "true"], stampedRows: 0,
@@ -125,7 +126,7 @@ final class Passwords {
     }
 
     /// Returns the act that sets a password.
-    private static func act(
+    private static func passwordChangeAct(
         on user: UserID, _ subject: Pseudonym, by actor: Pseudonym, method: String, basis: Act.Basis, _ hash: String,
         except session: SessionID?, at now: Timestamp
     ) -> Act {

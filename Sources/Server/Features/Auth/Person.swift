@@ -48,7 +48,8 @@ struct Person {
     /// The chain of the audit log that records the person's sessions.
     var chain: FamilyID { membership?.familyID ?? .outside }
 
-    var user: AuthUser {
+    /// The account as the response to a sign-in contains it.
+    var authUser: AuthUser {
         AuthUser(
             id: id, email: email, displayName: displayName, status: status, createdAt: createdAt,
             familyMemberships: membership.map { [$0] } ?? [])
@@ -66,7 +67,7 @@ extension AccountResponse {
 /// The state of an account, which decides whether it may be used.
 enum AccountStatus: String {
     case active
-    /// The account of somebody under 13, who may only sign in until a guardian adds them to a family.
+    /// The account of somebody under 13, who may only sign in and join a family until they are in one.
     case pendingGuardianConsent = "pending_guardian_consent"
     case deleted
 }

@@ -167,7 +167,7 @@ enum SessionStatements {
         """
     }
 
-    /// Ends a child's sessions that began with a family code.
+    /// Ends a child's sessions that began with a child code.
     static func revokeChildSessions(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp

@@ -19,7 +19,8 @@ extension Sessions {
         }
     }
 
-    /// Ends one of the caller's sessions, which may be the current one. Other people's sessions answer 404.
+    /// Ends one of the caller's sessions, which may be the current one. Ended sessions and other people's
+    /// answer 404.
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endSessions(of: caller) { account, seq, queries in
@@ -40,14 +41,14 @@ extension Sessions {
     /// Ends all of the caller's sessions except the current one.
     func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         try await endSessions(of: caller) { account, seq, queries in
-            let end = [
+            let statements = [
                 SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: caller.now),
                 DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
             ]
             return Act(
                 kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, details: ["reason": "ended_by_owner", "which": "others"],
-                changesRights: true, stampedRows: 0, statements: end)
+                changesRights: true, stampedRows: 0, statements: statements)
         }
     }
 

@@ -7,8 +7,8 @@ import SQL
 extension Sessions {
     /// Begins a session with an email address and its password.
     ///
-    /// An unknown address and a wrong password give the same answer after the same work. Strangers cannot use up the
-    /// attempts from an address that the account has used before, or of a device that it has signed in on.
+    /// An unknown email address and a wrong password give the same answer after the same work. Strangers cannot use up
+    /// the attempts from a network address that the account has used before, or of a device that it has signed in on.
     package func logIn(_ context: CallContext, _ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (context.now, call.body.email.wireText, context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
@@ -38,26 +38,26 @@ extension Sessions {
         return try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, services.database) {
             var statements = [AttemptStatements.recordSuccess(ownLimit, sharedLimits)]
             if match == .asTyped {
-                let new = try await services.hashing.hash(password, purpose, for: remote)
-                statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: new))
+                let newHash = try await services.hashing.hash(password, purpose, for: remote)
+                statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: newHash))
             }
-            let setAt: Timestamp? = try row?["password_set_at"]
+            let passwordSetAt: Timestamp? = try row?["password_set_at"]
             let statement = AccountStatements.byEmail(email, from: [], at: now, chain: person.chain)
             return try await begin(
                 context, makeSession(for: person, on: deviceSecret, context), for: person, method: "password",
-                refusal: APIError.signInIsWrong, statements + rememberAddress(of: person.id, email, context)
+                refusal: APIError.signInIsWrong, statements + knownAddressStatements(of: person.id, email, context)
             ) { queries in
                 // A new password ends all sessions: none may begin with the one that was checked before.
                 guard let row = try await queries.query(statement).first, try row["id"] == person.id,
-                    try row["password_set_at"] == setAt, try Person(row).chain == person.chain
+                    try row["password_set_at"] == passwordSetAt, try Person(row).chain == person.chain
                 else { return nil }
                 return .rightsUnchanged(since: try row["seq"])
             }
         }
     }
 
-    /// Parts of an act: record that the account has used the address of this request.
-    func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
+    /// Returns the parts of an act that record that the account has used the network address of this request.
+    func knownAddressStatements(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
         KnownAddresses.hashes(email, context.remote, services.tokens).prefix(1).map {
             KnownAddressStatements.insert($0, of: user, at: context.now)
         }
@@ -73,28 +73,28 @@ extension Sessions {
         let statement = CredentialStatements.children(code: code)
         let row = try ChildUsername.find(username, in: try await services.database.query(statement))
         let person = try row.map(Person.init)
-        let address = Attempts.Limit.address(context.remote)
+        let addressLimit = Attempts.Limit.address(context.remote)
         let attempts = person.map { PINAttempts.forChild($0.id) } ?? .forUnknownChild(username, code: code)
-        try await Attempts.record([address], at: now, services.database)
+        try await Attempts.record([addressLimit], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
-        let (isRight, lockout) = try await Attempts.refundingOnFailure([address], at: now, services.database) {
-            let lockout = try await attempts.record(at: now, services.database)
+        let (isRight, lockoutEnd) = try await Attempts.refundingOnFailure([addressLimit], at: now, services.database) {
+            let lockoutEnd = try await attempts.record(at: now, services.database)
             let isRight = try await attempts.refundingOnFailure(services.database) {
                 try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)
             }
-            return (isRight, lockout)
+            return (isRight, lockoutEnd)
         }
         guard isRight, let person else {
             return try await refuse(
-                context, person, method: "child_code", lockedUntil: lockout, APIError.childSignInIsWrong)
+                context, person, method: "child_code", lockedUntil: lockoutEnd, APIError.childSignInIsWrong)
         }
-        return try await Attempts.refundingOnFailure([address], at: now, services.database) {
+        return try await Attempts.refundingOnFailure([addressLimit], at: now, services.database) {
             try await attempts.refundingOnFailure(services.database) {
                 try await begin(
                     context, makeSession(for: person, isChild: true, context), for: person, method: "child_code",
                     refusal: APIError.childSignInIsWrong,
-                    [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [address])]
+                    [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [addressLimit])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
                     guard let row = try ChildUsername.find(username, in: try await queries.query(statement)),

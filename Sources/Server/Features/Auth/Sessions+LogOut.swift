@@ -20,10 +20,10 @@ extension Sessions {
     }
 
     /// Ends a session, unless it has ended or never existed.
-    /// - Parameter statement: returns the statement that reads the session and the newest number of the chain.
+    /// - Parameter statement: returns the statement that reads the session and the chain's newest sequence number.
     private func end(_ context: CallContext, _ statement: (_ chain: FamilyID) -> SQL) async throws {
-        guard let found = try await services.database.query(statement(.outside)).first else { return }
-        let chain = try Person(found).chain
+        guard let sessionRow = try await services.database.query(statement(.outside)).first else { return }
+        let chain = try Person(sessionRow).chain
         let _: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
             guard let row = try await queries.query(statement(chain)).first, try row["is_open"] else {
                 return .answer(NoAnswer())

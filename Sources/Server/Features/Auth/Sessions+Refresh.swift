@@ -4,18 +4,18 @@ import Domain
 import Postgres
 
 extension Sessions {
-    /// Exchanges a refresh token for the pair that follows it.
+    /// Exchanges a refresh token for a new pair of tokens.
     ///
     /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
-    /// the exchange, so that a second request with the same token within the grace period gets the same pair. After the
-    /// grace period one of the two clients has stolen the token: the session ends.
+    /// the exchange, so that a second request with the same token within the grace period gets the same pair. A second
+    /// request after the grace period means that somebody has stolen the token: the session ends.
     package func refresh(_ context: CallContext, _ call: Call<NoParameters, RefreshRequest>) async throws
         -> AuthResponse
     {
         let (now, token) = (context.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
-        let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
-        guard let chain = try found.map(Person.init)?.chain else {
+        let sessionRow = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
+        guard let chain = try sessionRow.map(Person.init)?.chain else {
             // The holder of a token may learn that the account was deleted, because the device must remove its data.
             let deletedOwner = try await services.database.query(
                 SessionStatements.deletedOwner(refreshHash: hash)
@@ -35,12 +35,12 @@ extension Sessions {
                 kind: .sessionRefreshed, basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
                 subject: person.pseudonym, resource: session.retyped(), stampedRows: 0)
 
-            if let replaced: Timestamp = try row["replaced_at"] {
-                guard now > replaced + Tokens.refreshGrace else {
+            if let replacedAt: Timestamp = try row["replaced_at"] {
+                guard now > replacedAt + Tokens.refreshGrace else {
                     guard let next = try await storedSuccessor(of: token, in: session, at: now, queries) else {
                         throw APIError.refreshTokenIsInvalid
                     }
-                    return .answer(response(for: person, session, refreshToken: next, issuedAt: replaced))
+                    return .answer(response(for: person, session, refreshToken: next, issuedAt: replacedAt))
                 }
                 act.kind = .sessionRevoked
                 act.details = ["reason": "refresh_token_reused"]
@@ -58,13 +58,14 @@ extension Sessions {
                 SessionStatements.prolong(
                     session, at: now, for: lifetime.idleTimeout, maxLifetime: lifetime.maxLifetime),
             ]
-            // Clients sign in rarely and refresh daily, so the address of a refresh counts as known too.
-            if let email = person.email { act.statements += rememberAddress(of: person.id, email, context) }
+            // Clients sign in rarely and refresh daily, so the network address of a refresh counts as known too.
+            if let email = person.email { act.statements += knownAddressStatements(of: person.id, email, context) }
             return .perform(act, response(for: person, session, refreshToken: next, issuedAt: now))
         }
     }
 
-    /// Returns the stored successor: during a key rotation another instance may have computed it with the other key.
+    /// Returns the stored successor of a replaced token; nil if the session has none of the possible ones. During a key
+    /// rotation another instance may have computed it with the other key.
     private func storedSuccessor(
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {

@@ -2,17 +2,17 @@ import Contract
 import Domain
 import SQL
 
-/// Sign-up, and the begin, renewal and end of sessions.
+/// Sign-up, and the start, renewal and end of sessions.
 ///
 /// A session is a row. Access tokens name it and each request checks it, so that revoking the row ends the session at
-/// once. Every begin, renewal and end is an entry of the audit log: in the person's family, or outside families where
-/// they have none.
+/// once. The audit log records sign-ups, sign-ins, refreshes and revocations, in the chain of the person's family or in
+/// the one outside families. It does not record that a session has expired.
 package final class Sessions {
     let services: Services
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `auth`: sign-up, and the begin, renewal and end of sessions.
+    /// Registers routes of the group `auth`.
     func register(in routes: RouteTable) {
         routes.open(API.signUp, signUp)
         routes.open(API.logIn, logIn)
@@ -29,7 +29,7 @@ package final class Sessions {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))
     }
 
-    /// The lifetime of an administrator's session, which each use prolongs, as a refresh does.
+    /// The lifetime of an administrator's session. Its use prolongs the session (`prolongUsed`), as a refresh does.
     static let administratorLifetime: (idleTimeout: Timestamp.Span, maxLifetime: Timestamp.Span) = (
         .minutes(30), .hours(12)
     )
@@ -64,21 +64,21 @@ package final class Sessions {
             id: session,
             statements: [
                 SessionStatements.insert(
-                    session, of: person.id, isChild: isChild, client: context.client, at: now,
+                    session, of: person.id, isChild: isChild, client: context.userAgent, at: now,
                     for: Self.lifetime(of: person).idleTimeout),
                 SessionStatements.insert(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
             answer: response(for: person, session, refreshToken: token, issuedAt: now))
     }
 
-    /// Returns the response to a sign-in or refresh. The same arguments give the same response.
+    /// Returns the response to a sign-up, sign-in or refresh. The same arguments give the same response.
     func response(
         for person: Person, _ session: SessionID, refreshToken: String, issuedAt: Timestamp
     ) -> AuthResponse {
         let claims = Tokens.Claims(user: person.id, session: session)
         return AuthResponse(
             accessToken: Secret(services.tokens.accessToken(claims, at: issuedAt)), refreshToken: Secret(refreshToken),
-            expiresIn: Int(Tokens.accessLifetime.microseconds / 1_000_000), user: person.user,
+            expiresIn: Int(Tokens.accessLifetime.microseconds / 1_000_000), user: person.authUser,
             familyID: person.membership?.familyID, familyRole: person.membership?.role)
     }
 }

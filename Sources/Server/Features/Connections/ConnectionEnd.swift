@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Connections {
-    /// Revokes all pending and active connections of somebody whose account is deleted, each in an act of its own.
+    /// Revokes all pending and active connections of a caller who deletes their account, each in an act of its own.
     func revokeAll(of caller: Caller) async throws {
         // The idempotency key belongs to the deletion.
         let caller = caller.withoutConditions
@@ -12,10 +12,10 @@ extension Connections {
             let account = try await services.access.account(caller, services.database)
             let statement = ConnectionStatements.pendingOrActive(
                 of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batchSize)
-            let found = try await services.database.query(statement).map { row throws(PostgresError) -> ConnectionID in
+            let ids = try await services.database.query(statement).map { row throws(PostgresError) -> ConnectionID in
                 try row["id"]
             }
-            for id in found {
+            for id in ids {
                 let path = ConnectionPath(connectionID: id)
                 do {
                     _ = try await revoke(caller, Call(path, NoBody()))
@@ -23,7 +23,7 @@ extension Connections {
                     // The invitee has declined it in the meantime.
                 }
             }
-            if found.count < InvitationExpiry.batchSize { return }
+            if ids.count < InvitationExpiry.batchSize { return }
         }
     }
 }
@@ -42,16 +42,16 @@ struct InvitationExpiry {
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of revoked invitations.
     func run(_ context: () -> CallContext) async throws -> Int {
-        var revoked = 0
+        var revokedCount = 0
         while true {
-            let limit = context().now - ConnectionLimit.invitationLifetime
-            let found = try await database.query(
-                ConnectionStatements.unansweredInvitations(createdUpTo: limit, limit: Self.batchSize)
+            let cutoff = context().now - ConnectionLimit.invitationLifetime
+            let ids = try await database.query(
+                ConnectionStatements.unansweredInvitations(createdUpTo: cutoff, limit: Self.batchSize)
             ).map { row throws(PostgresError) -> ConnectionID in try row["id"] }
-            let revokedBefore = revoked
-            for id in found { revoked += try await revoke(id, context()) ? 1 : 0 }
-            // Others may be revoking the same ones.
-            if found.count < Self.batchSize || revoked == revokedBefore { return revoked }
+            let earlierCount = revokedCount
+            for id in ids { revokedCount += try await revoke(id, context()) ? 1 : 0 }
+            // If this batch revoked none, another instance is revoking the same invitations.
+            if ids.count < Self.batchSize || revokedCount == earlierCount { return revokedCount }
         }
     }
 

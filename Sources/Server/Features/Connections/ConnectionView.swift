@@ -19,7 +19,7 @@ struct ConnectionView {
     /// The numbers of active connections of the caller and of the inviter.
     let activeCounts: [Int]
     /// The number of the connection's open nags, and of those to children.
-    let openNags: (all: Int, toChildren: Int)
+    let openNagCounts: (all: Int, toChildren: Int)
     let seq: Int64
 
     init(_ row: Row, for account: Account) throws {
@@ -35,7 +35,7 @@ struct ConnectionView {
             try row["inviter_shares_children"], try row["invitee_shares_children"]
         )
         activeCounts = [try row["own_active"], try row["inviter_active"]]
-        openNags = (try row["open_nags"], try row["open_child_nags"])
+        openNagCounts = (try row["open_nags"], try row["open_child_nags"])
         seq = try row["seq"]
     }
 
@@ -55,7 +55,7 @@ struct ConnectionView {
     /// Returns the act, which then also cancels the connection's open nags, or only those to children.
     /// - Throws: `TooManyOpenNags`.
     func actCancellingNags(toChildrenOnly: Bool = false, from act: Act, at now: Timestamp) throws -> Act {
-        let count = toChildrenOnly ? openNags.toChildren : openNags.all
+        let count = toChildrenOnly ? openNagCounts.toChildren : openNagCounts.all
         guard count > 0 else { return act }
         guard count <= NagStatements.cancelBatchSize else { throw TooManyOpenNags() }
         var act = act
@@ -69,7 +69,7 @@ struct ConnectionView {
     /// The error for more open nags than one act can cancel.
     struct TooManyOpenNags: Error {}
 
-    /// Refuses the caller, with an entry in the connection's chain.
+    /// Returns the decision that refuses the caller, with an entry in the connection's chain.
     func refuse(
         _ kind: AuditKind, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<ConnectionResponse> {

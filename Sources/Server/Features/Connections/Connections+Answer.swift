@@ -62,7 +62,8 @@ extension Connections {
         }
     }
 
-    /// Decides to end a connection and its open nags.
+    /// Returns the decision that ends a connection and cancels its open nags.
+    /// - Throws: `TooManyOpenNags`.
     private func end(
         _ view: ConnectionView, as status: ConnectionStatus, _ kind: AuditKind, at now: Timestamp
     ) throws -> Decision<ConnectionResponse> {

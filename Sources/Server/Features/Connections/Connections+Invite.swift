@@ -62,13 +62,13 @@ extension Connections {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])
         guard open < ConnectionLimit.openInvitations else { throw APIError.tooManyOpenInvitations }
         guard active < ConnectionLimit.activeConnections else { throw APIError.tooManyConnections }
-        if today >= ConnectionLimit.invitationsPerDay, let first: Timestamp = try row["first_today"] {
-            throw APIError.tooManyInvitations(until: first + ConnectionLimit.day, at: now)
+        if today >= ConnectionLimit.invitationsPerDay, let firstSentAt: Timestamp = try row["first_today"] {
+            throw APIError.tooManyInvitations(until: firstSentAt + ConnectionLimit.day, at: now)
         }
         if try row["to_address"] >= ConnectionLimit.invitationsToOneAddress,
-            let first: Timestamp = try row["first_to_address"]
+            let firstSentAt: Timestamp = try row["first_to_address"]
         {
-            throw APIError.tooManyInvitationsOfAddress(until: first + ConnectionLimit.month, at: now)
+            throw APIError.tooManyInvitationsToAddress(until: firstSentAt + ConnectionLimit.month, at: now)
         }
     }
 

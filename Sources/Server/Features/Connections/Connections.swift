@@ -13,7 +13,7 @@ final class Connections {
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `connections`: between adults of different families.
+    /// Registers the routes of the group `connections`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.inviteConnection, invite)
         routes.signedIn(API.listConnections, list)
@@ -22,7 +22,7 @@ final class Connections {
         routes.signedIn(API.declineConnection, decline)
         routes.signedIn(API.revokeConnection, revoke)
         routes.signedIn(API.updateConnectionType, updateType)
-        routes.signedIn(API.listConnectionChildren, children)
+        routes.signedIn(API.listConnectionChildren, listChildren)
     }
 
     // MARK: Reads
@@ -53,7 +53,7 @@ final class Connections {
     /// Lists the children of the families in which the other party is a guardian, where that party lets the caller nag
     /// them.
     /// - Throws: 403 where the connection is not a caregiver's.
-    func children(
+    func listChildren(
         _ caller: Caller, _ call: Call<ConnectionPath, NoBody>
     ) async throws -> [CaregiverConnectionChild] {
         let id = call.parameters.connectionID

@@ -151,7 +151,7 @@ enum ConsentStatements {
         """
     }
 
-    /// Part of a departure: revokes the consents that the person gave in the act's family.
+    /// Part of a departure or a promotion to guardian: revokes the consents that the person gave in the act's family.
     static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp

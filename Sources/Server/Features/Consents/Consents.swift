@@ -13,7 +13,7 @@ package final class Consents {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `consents`.
+    /// Registers the routes of the group `consents`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConsents, list)
         routes.signedIn(API.grantConsent, grant)
@@ -35,7 +35,7 @@ package final class Consents {
         let type = call.body.type
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if member.role == .child { return Self.deniedToChild(member) }
+            if member.role == .child { return Self.childRefusal(member) }
             if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
                 return .denied(.consentGrantDenied, to: member, denial)
             }
@@ -56,7 +56,8 @@ package final class Consents {
         }
     }
 
-    /// Returns the reason for which the caller may give no more consents of that type today: records are never deleted.
+    /// Returns the reason for which the caller may give no more consents of that type within a day; nil if they may.
+    /// The limit exists because the records are never deleted.
     private func denialOfAnotherConsent(
         _ type: ConsentType, _ caller: Caller, _ queries: any Queries
     ) async throws -> Denial? {
@@ -73,7 +74,7 @@ package final class Consents {
             let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
             if account.role == .child, account.family == chain {
-                return Self.deniedToChild(try await services.access.member(caller, of: chain, queries))
+                return Self.childRefusal(try await services.access.member(caller, of: chain, queries))
             }
             let existing = try await queries.query(
                 ConsentStatements.unrevokedConsents(type, by: account.id, in: nil))
@@ -117,12 +118,12 @@ package final class Consents {
                     return .denied(.consentRevokeDenied, to: member, denial, subject: try row["pseudonym"])
                 }
             }
-            let revoked: Timestamp? = try row["revoked_at"]
+            let revokedAt: Timestamp? = try row["revoked_at"]
             guard isRevoking else {
-                guard revoked == nil else { throw APIError.consentStaysRevoked }
+                guard revokedAt == nil else { throw APIError.consentStaysRevoked }
                 return .answer(consent)
             }
-            guard revoked == nil else { return .answer(consent) }
+            guard revokedAt == nil else { return .answer(consent) }
             let act = Act(
                 kind: .consentRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: consent.id.retyped(),
@@ -131,7 +132,7 @@ package final class Consents {
                     + (consent.type == .aiMediation
                         ? [
                             DraftStatements.expireWithoutConsent(
-                                remaining: "consent.id <> \(consent.id)", at: caller.now)
+                                remainingConsents: "consent.id <> \(consent.id)", at: caller.now)
                         ]
                         : [])
             )
@@ -139,7 +140,7 @@ package final class Consents {
         }
     }
 
-    private static func deniedToChild(_ member: Member) -> Decision<ConsentResponse> {
+    private static func childRefusal(_ member: Member) -> Decision<ConsentResponse> {
         .denied(
             .consentGrantDenied, to: member, reason: "child",
             APIError.childrenGrantNoConsents)

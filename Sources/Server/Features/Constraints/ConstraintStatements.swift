@@ -34,7 +34,7 @@ enum ConstraintStatements {
             orderBy: "c.priority, c.id")
     }
 
-    /// Reads all constraints of a scope in the order of evaluation.
+    /// Reads all constraints that the person obeys, of one scope or (nil) of both, in the order of evaluation.
     static func all(visibleTo user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM ai_constraints c WHERE \(isVisible(to: user, scope, in: family))

@@ -8,7 +8,7 @@ import Postgres
 extension Constraints {
     /// Reorders constraints of one scope. The named constraints exchange their priorities among themselves, so the
     /// others keep theirs.
-    func order(_ caller: Caller, _ call: Call<NoParameters, ConstraintOrderUpdate>) async throws -> ConstraintMoves {
+    func reorder(_ caller: Caller, _ call: Call<NoParameters, ConstraintOrderUpdate>) async throws -> ConstraintMoves {
         let ids = call.body.ids
         let family = try await services.access.member(caller, orThrow: .noSuchConstraint, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in

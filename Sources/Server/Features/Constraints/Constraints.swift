@@ -7,19 +7,20 @@ import SQL
 
 /// Constraints: rules of families and of people for what the AI may do with a question.
 ///
-/// Guardians write the family's constraints, which all members see and obey; only their owner sees and obeys a person's
-/// own. A scope has at most `ConstraintLimit.maxConstraintsPerScope`, and no two of a scope have the same priority.
+/// Guardians write the family's constraints, which all members see and obey. A person's own constraints apply to that
+/// person alone, and nobody else sees them. A scope has at most `ConstraintLimit.maxConstraintsPerScope`, and no two of
+/// a scope have the same priority.
 final class Constraints {
     let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `constraints`.
+    /// Registers the routes of the group `constraints`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConstraints, list)
         routes.signedIn(API.createConstraint, create)
-        routes.signedIn(API.orderConstraints, order)
-        routes.signedIn(API.listConstraintTemplates, templates)
+        routes.signedIn(API.orderConstraints, reorder)
+        routes.signedIn(API.listConstraintTemplates, listTemplates)
         routes.signedInWriting(API.simulateConstraints, simulate)
         routes.signedIn(API.exportConstraints, export)
         routes.signedIn(API.importConstraints, importAll)
@@ -43,7 +44,7 @@ final class Constraints {
         return try await constraint(call.parameters.constraintID, of: member, services.database)
     }
 
-    func templates(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> ConstraintTemplates {
+    func listTemplates(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> ConstraintTemplates {
         _ = try await services.access.account(caller, services.database)
         return ConstraintTemplates(items: ConstraintTemplate.all.map(ConstraintTemplateItem.init))
     }
@@ -173,7 +174,7 @@ final class Constraints {
         _ statements: [SQL], at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let count = DailyCount(limit: .constraintChanges, user: member.userID)
-        var statements = statements + [try await count.increment(at: now, queries)]
+        var statements = statements + [try await count.incrementStatement(at: now, queries)]
         if !moves.isEmpty { statements.append(ConstraintStatements.move(moves, at: now)) }
         return Act(
             kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

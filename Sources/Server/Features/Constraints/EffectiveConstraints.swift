@@ -7,7 +7,7 @@ import Postgres
 /// the family's rights are unchanged, and is replaced at the next question after a change. Members without constraints
 /// of their own share one engine.
 final class EffectiveConstraints {
-    /// The state of the constraints that a question has read with its facts.
+    /// The version of the constraints that a person obeys, read together with the facts of the person's question.
     struct Version {
         let family: FamilyID
         /// The ledger's number of the last change of rights, constraints among them.
@@ -26,7 +26,7 @@ final class EffectiveConstraints {
         let bytes: Int
     }
 
-    /// The size limit of the cache, in estimated bytes.
+    /// The maximum size of the cache, in estimated bytes.
     private static let sizeLimit = 32 << 20
     /// The estimated size of an entry without its constraints, in bytes.
     private static let entryBytes = 128
@@ -36,21 +36,22 @@ final class EffectiveConstraints {
     private var totalBytes = 0
     private static let emptyEngine = PolicyEngine([])
 
-    /// Returns the cached constraints at `version`; nil if they are not cached.
+    /// Returns the cached constraints at `version`; nil if they are not cached. Without a version (the person has
+    /// no family), there are no constraints.
     func cachedEngine(for user: UserID, _ version: Version?) -> PolicyEngine? {
         guard let version else { return Self.emptyEngine }
         guard let entry = entries[Key(family: version.family, user: user)], entry.seq == version.seq else { return nil }
         return entry.engine
     }
 
-    /// Returns the constraints at `version` or later, and caches them.
+    /// Reads the constraints at `version` or later, and caches them.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
         guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)
         let rows = try await queries.query(ConstraintStatements.all(visibleTo: user, nil, in: version.family))
         let familyKey = Key(family: version.family, user: nil)
-        let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
-        if !hasOwn, let entry = entries[familyKey], entry.seq == version.seq {
+        let hasOwnConstraints = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
+        if !hasOwnConstraints, let entry = entries[familyKey], entry.seq == version.seq {
             store(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
             return entry.engine
         }
@@ -61,8 +62,8 @@ final class EffectiveConstraints {
             return try constraint.terms.constraint(constraint.id)
         }
         let engine = constraints.isEmpty ? Self.emptyEngine : PolicyEngine(constraints)
-        store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : familyKey)
-        if !hasOwn { store(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
+        store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwnConstraints ? key : familyKey)
+        if !hasOwnConstraints { store(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
         return engine
     }
 

@@ -8,16 +8,16 @@ import Reactor
 /// The limits of a simulation's cost. Anybody can choose questions and constraints that take as long as possible.
 enum SimulationLimit {
     /// The maximum number of texts that all conditions together search for. Preparing one takes about a microsecond.
-    static let texts = 5_000
-    /// The largest cost of one case. The cost is the number of texts times (the content's length in bytes plus 32). A
+    static let maxTexts = 5_000
+    /// The maximum cost of one case. The cost is the number of texts times (the content's length in bytes plus 32). A
     /// case of this cost takes at most about 12 milliseconds, usually far less.
-    static let costOfCase = 5_000_000
-    /// The largest cost of all cases together.
-    static let cost = 1_000_000_000
-    /// The largest cost of the cases between two yields to the loop.
-    static let costOfSlice = 500_000
-    /// The size limit of the response.
-    static let answerBytes = 4 << 20
+    static let maxCostOfCase = 5_000_000
+    /// The maximum cost of all cases together.
+    static let maxCost = 1_000_000_000
+    /// The maximum cost of several cases between two yields to the loop. A single case may cost more.
+    static let maxCostOfSlice = 500_000
+    /// The maximum size of the response.
+    static let maxAnswerBytes = 4 << 20
 }
 
 extension Constraints {
@@ -29,23 +29,23 @@ extension Constraints {
         return try await services.costlyReadLimiter.run(caller.userID) {
             let constraints = try await constraints(body, of: member)
             let texts = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
-            guard texts <= SimulationLimit.texts else { throw APIError.simulationHasTooManyTexts }
+            guard texts <= SimulationLimit.maxTexts else { throw APIError.simulationHasTooManyTexts }
             let engine = PolicyEngine(constraints)
             var (answer, cost, costOfSlice) = (Array(#"{"results":["#.utf8), 0, 0)
             for (index, item) in body.cases.enumerated() {
                 let costOfCase = texts * (item.question.content.utf8.count + 32)
                 cost += costOfCase
-                guard costOfCase <= SimulationLimit.costOfCase, cost <= SimulationLimit.cost else {
+                guard costOfCase <= SimulationLimit.maxCostOfCase, cost <= SimulationLimit.maxCost else {
                     throw APIError.simulationIsTooCostly(case: index)
                 }
                 costOfSlice += costOfCase
-                if costOfSlice > SimulationLimit.costOfSlice {
+                if costOfSlice > SimulationLimit.maxCostOfSlice {
                     await services.database.poller.yieldSlice()
                     costOfSlice = costOfCase
                 }
                 if index > 0 { answer.append(UInt8(ascii: ",")) }
                 answer += result(of: item, engine, for: caller).jsonBytes
-                guard answer.count <= SimulationLimit.answerBytes else { throw APIError.simulationIsTooLong }
+                guard answer.count <= SimulationLimit.maxAnswerBytes else { throw APIError.simulationIsTooLong }
             }
             return answer + Array("]}".utf8)
         }
@@ -68,11 +68,11 @@ extension Constraints {
     private func result(
         of item: SimulatedCase, _ engine: PolicyEngine, for caller: Caller
     ) -> SimulationResult {
-        let asked = item.question
+        let sentQuestion = item.question
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .operation(.summarizeExcuse), content: asked.content,
-            tokenCount: asked.tokenCount, privacyLevel: asked.privacyLevel, intent: asked.intent,
-            requiresOffline: asked.requiresOffline, askedAt: caller.now)
+            id: QuestionID(high: 0, low: 0), operation: .operation(.summarizeExcuse), content: sentQuestion.content,
+            tokenCount: sentQuestion.tokenCount, privacyLevel: sentQuestion.privacyLevel, intent: sentQuestion.intent,
+            requiresOffline: sentQuestion.requiresOffline, askedAt: caller.now)
         let policy = engine.evaluate(question)
         let state = item.state ?? RuntimeState(local: LocalCapability(), network: .online)
         return SimulationResult(

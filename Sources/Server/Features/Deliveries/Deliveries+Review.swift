@@ -5,7 +5,7 @@ import Postgres
 
 extension Deliveries {
     /// Lists all deliveries for administrators, the newest first. The audit log records the read (`RecordedRead`).
-    func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
+    func listReviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         var details: AuditBody = ["status": call.parameters.status?.rawValue ?? "all"]
         details["dropped"] = call.parameters.isDropped.map { "\($0)" }

@@ -12,10 +12,10 @@ final class Deliveries {
         self.nags = nags
     }
 
-    /// The group `deliveries`.
+    /// Registers the routes of the group `deliveries`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listDeliveries, list)
-        routes.signedIn(API.listDeliveryReviews, reviews)
+        routes.signedIn(API.listDeliveryReviews, listReviews)
         routes.signedIn(API.resendDelivery, resend)
     }
 

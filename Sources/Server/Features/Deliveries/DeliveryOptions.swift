@@ -39,7 +39,7 @@ public struct DeliveryOptions: Sendable {
         /// - Parameters:
         ///   - key: the .p8 file's text.
         ///   - topic: the app's bundle id.
-        /// - Returns: nil if one of them is not what Apple gives out.
+        /// - Returns: nil if one of the values cannot be one that Apple gives out.
         public init?(key: String, keyID: String, teamID: String, topic: String, endpoint: String = Self.endpoint) {
             func isPlain(_ text: String, _ lengths: ClosedRange<Int>) -> Bool {
                 lengths.contains(text.utf8.count)

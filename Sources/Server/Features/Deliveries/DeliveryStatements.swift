@@ -60,7 +60,7 @@ enum DeliveryStatements {
 
     // MARK: Parts of acts
 
-    /// Part of an act: notifies somebody of an event of the same act. It stays pending until a worker sends it.
+    /// Part of an act: inserts a notification of an event of the same act. It stays pending until a worker sends it.
     static func insert(
         _ id: DeliveryID, of event: EventID, on nag: NagID, to user: UserID, by channel: DeliveryChannel,
         at now: Timestamp
@@ -131,7 +131,8 @@ enum DeliveryStatements {
     /// Inserts a notification for each channel of its recipient.
     /// - Parameters:
     ///   - columns: the columns that say what caused the notification, with their `values`.
-    ///   - condition: an additional condition, which begins with AND.
+    ///   - condition: an additional condition, which begins with AND; empty for none.
+    ///   - source: a table with one row, whose `family_id` is the ledger of the delivery.
     private static func insert(
         _ ids: DeliveryIDs, _ columns: SQL, _ values: SQL, to user: UserID, _ condition: SQL = "",
         from source: SQL = "ledger_stamp", at now: Timestamp

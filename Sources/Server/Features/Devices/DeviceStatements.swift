@@ -39,8 +39,8 @@ enum DeviceStatements {
         "SELECT \(columns) FROM devices d WHERE d.id = \(device) AND d.user_id = \(user)"
     }
 
-    /// Reads the person's devices that get push messages: those whose session is open, with their tokens. Devices of
-    /// expired sessions stay stored for a while, and get none.
+    /// Reads the person's devices that get push messages, with their tokens: those whose session is open, and those
+    /// that were registered without a session. Devices of expired sessions stay stored for a while, and get none.
     static func pushTargets(of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT d.id, d.platform, d.token, d.p256dh, d.auth FROM devices d
@@ -73,7 +73,7 @@ enum DeviceStatements {
     }
 
     /// Deletes the person's devices, except the one with that token and the `count` others that were used last.
-    static func deleteUnused(of user: UserID, besides token: Secret, leaving count: Int) -> SQL {
+    static func deleteLeastRecentlyUsed(of user: UserID, besides token: Secret, leaving count: Int) -> SQL {
         """
         DELETE FROM devices USING ledger_stamp WHERE devices.id IN (
             SELECT d.id FROM devices d WHERE d.user_id = \(user) AND d.token <> \(token.wireText)

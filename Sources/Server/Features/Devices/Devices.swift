@@ -5,10 +5,11 @@ import Postgres
 
 /// The devices that get push messages. Everybody sees and removes their own only.
 ///
-/// A device is deleted when the session that registered it ends, when its owner leaves or is removed from the family,
-/// and when the account is deleted. The push token is in no log and no audit entry.
+/// A device is deleted when the session that registered it is revoked, when its owner leaves or is removed from the
+/// family, and when the account is deleted. When the session expires, the device gets no more messages, and is deleted
+/// later with the session's row. The push token is in no log and no audit entry.
 final class Devices {
-    /// The largest number of devices of one person. A further one replaces the one that was unused for longest.
+    /// The maximum number of devices of one person. A further one replaces the one that was unused for longest.
     static let maxDevices = 20
     /// The interval within which registrations that change nothing are recorded as use of the device at most once.
     private static let usePeriod = Timestamp.Span.hours(1)
@@ -17,15 +18,16 @@ final class Devices {
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `devices`.
+    /// Registers the routes of the group `devices`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.registerDevice, register)
         routes.signedIn(API.listDevices, list)
         routes.signedIn(API.deleteDevice, delete)
     }
 
-    /// Registers the device that the caller uses. A token that is registered again names the same device. A token of
-    /// another account moves to the caller's, because a phone shows messages to whoever is signed in.
+    /// Registers the device that the caller uses. A token that is registered again names the same device. A token that
+    /// another account has registered moves to the caller's account, because a phone shows messages to whoever is
+    /// signed in.
     func register(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>
     ) async throws -> DeviceTokenResponse {
@@ -58,14 +60,14 @@ final class Devices {
             var device = DeviceTokenResponse(
                 id: services.random.identifier(at: caller.now), userID: caller.userID, platform: call.body.platform,
                 token: token, createdAt: caller.now, lastUsedAt: nil)
-            if let row, let known = try DeviceTokenResponse(row) {
-                if known.platform == device.platform, try row["session_id"] == caller.sessionID,
+            if let row, let knownDevice = try DeviceTokenResponse(row) {
+                if knownDevice.platform == device.platform, try row["session_id"] == caller.sessionID,
                     try row["p256dh"] == keys?.p256dh, try row["auth"] == keys?.auth
                 {
-                    return .answer(known)
+                    return .answer(knownDevice)
                 }
-                device.id = known.id
-                device.createdAt = known.createdAt
+                device.id = knownDevice.id
+                device.createdAt = knownDevice.createdAt
                 device.lastUsedAt = caller.now
             }
             let count = DailyCount(limit: .deviceRegistrations, user: caller.userID)
@@ -74,9 +76,9 @@ final class Devices {
                 resource: device.id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [
                     DeviceStatements.store(device, keys, of: caller.sessionID, at: caller.now),
-                    DeviceStatements.deleteUnused(
+                    DeviceStatements.deleteLeastRecentlyUsed(
                         of: caller.userID, besides: device.token, leaving: Self.maxDevices - 1),
-                    try await count.increment(at: caller.now, queries),
+                    try await count.incrementStatement(at: caller.now, queries),
                 ])
             return .perform(act, device)
         }
@@ -97,12 +99,12 @@ final class Devices {
     /// Removes the token's registration by another account, in an act in that owner's chain, and notifies the owner. If
     /// the process dies before the caller's registration is stored, the token belongs to nobody.
     private func removeOtherRegistration(of token: Secret, _ caller: Caller) async throws {
-        let found = try await services.database.query(
+        let ownerRow = try await services.database.query(
             DeviceStatements.device(ofOthersThan: caller.userID, token: token)
         ).first
-        guard let owner = try found.map(Person.init) else { return }
+        guard let owner = try ownerRow.map(Person.init) else { return }
         let statement = DeviceStatements.device(ofOthersThan: caller.userID, token: token, chain: owner.chain)
-        let moved: NoAnswer? = try await services.ledger.write(caller.context, in: owner.chain) { queries in
+        let moveResult: NoAnswer? = try await services.ledger.write(caller.context, in: owner.chain) { queries in
             let account = try await services.access.account(caller, queries)
             guard let row = try await queries.query(statement).first else { return .answer(nil) }
             let person = try Person(row)
@@ -119,7 +121,7 @@ final class Devices {
                 ])
             return .perform(act, NoAnswer())
         }
-        if moved != nil, let email = owner.email { services.mailer?.send(.deviceMoved, to: email) }
+        if moveResult != nil, let email = owner.email { services.mailer?.send(.deviceMoved, to: email) }
     }
 
     /// Lists the caller's own devices, the latest registrations first.

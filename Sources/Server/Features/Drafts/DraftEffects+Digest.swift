@@ -4,7 +4,8 @@ import Domain
 import Postgres
 
 extension DraftEffects {
-    /// Sends a digest to its recipients, in the feed and by a notification, if all of them may have it.
+    /// Decides about sending a digest to its recipients, in the feed and by a notification. All of them must be
+    /// allowed to have it.
     ///
     /// The sender needs the same as for asking for the family's digest: the consent, which a guardian gives for
     /// everybody, and their own preference. The digest is only in the feeds of its recipients and its sender.
@@ -25,7 +26,7 @@ extension DraftEffects {
                 APIError(.policyForbidden, denial))
         }
         let (now, event): (Timestamp, EventID) = (caller.now, services.random.identifier(at: caller.now))
-        let others = digest.recipientIDs.filter { $0 != member.userID }
+        let notifiedRecipients = digest.recipientIDs.filter { $0 != member.userID }
         let act = Act(
             kind: .draftExecuted, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: event.retyped(),
@@ -37,7 +38,7 @@ extension DraftEffects {
                 AIStatements.sendDigest(
                     event, digest.message, to: digest.recipientIDs, onBehalfOf: member.userID, at: now)
             ]
-                + others.map {
+                + notifiedRecipients.map {
                     DeliveryStatements.insert(DeliveryIDs(services.random, at: now), of: draft.id, to: $0, at: now)
                 })
         return .perform(act, event.retyped())

@@ -16,19 +16,19 @@ struct DraftExpiry {
 
     /// Marks all expired drafts.
     /// - Parameter context: makes the context of one act.
-    /// - Returns: the number of expired drafts.
+    /// - Returns: the number of drafts that this call marked.
     func run(_ context: () -> CallContext) async throws -> Int {
         var expired = 0
         while true {
-            let found = try await database.query(
+            let unmarkedDrafts = try await database.query(
                 DraftStatements.unmarkedExpiries(at: context().now, limit: Self.batchSize)
             ).map {
                 row throws(PostgresError) -> (family: FamilyID, id: DraftID) in (try row["family_id"], try row["id"])
             }
             let expiredBefore = expired
-            for (family, id) in found { expired += try await expire(id, in: family, context()) ? 1 : 0 }
-            // Others may be marking the same ones.
-            if found.count < Self.batchSize || expired == expiredBefore { return expired }
+            for (family, id) in unmarkedDrafts { expired += try await expire(id, in: family, context()) ? 1 : 0 }
+            // Another instance may be marking the same drafts.
+            if unmarkedDrafts.count < Self.batchSize || expired == expiredBefore { return expired }
         }
     }
 

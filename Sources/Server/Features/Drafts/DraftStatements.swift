@@ -145,16 +145,16 @@ enum DraftStatements {
     /// Parts of a departure: reject the person's open drafts, void their approvals and confirmations of others' drafts,
     /// and expire others' drafts whose authors depended on the person's consent.
     static func endOnDeparture(of user: UserID, at now: Timestamp) -> [SQL] {
-        let remaining: SQL = "consent.user_id <> \(user)"
+        let remainingConsents: SQL = "consent.user_id <> \(user)"
         return [
-            rejectAndVoid(of: user, remaining: remaining, at: now),
-            expireWithoutConsent(remaining: remaining, besidesThoseOf: user, at: now),
+            rejectAndVoid(of: user, remainingConsents: remainingConsents, at: now),
+            expireWithoutConsent(remainingConsents: remainingConsents, besidesThoseOf: user, at: now),
         ]
     }
 
     /// Rejects the person's drafts and voids their approvals. Drafts that expire because a consent is missing are left
     /// out, because no two statements of an act may change the same row.
-    private static func rejectAndVoid(of user: UserID, remaining: SQL, at now: Timestamp) -> SQL {
+    private static func rejectAndVoid(of user: UserID, remainingConsents: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET
             state = CASE WHEN d.author_id = \(user) THEN 'rejected' WHEN d.approved_by = \(user) THEN 'draft'
@@ -165,20 +165,20 @@ enum DraftStatements {
         FROM ledger_stamp
         WHERE d.family_id = ledger_stamp.family_id AND \(isOpen)
             AND \(user) IN (d.author_id, d.approved_by, d.key_owner)
-            AND (d.author_id = \(user) OR NOT \(hasNoConsent(remaining: remaining)))
+            AND (d.author_id = \(user) OR NOT \(hasNoConsent(among: remainingConsents)))
         """
     }
 
     /// Part of an act that revokes consents: expires the open drafts of authors who are left without a consent.
     /// `DraftExpiry` marks them, each with an entry in the audit log.
     /// - Parameters:
-    ///   - remaining: a condition on `consent` that selects the consents that the act does not revoke.
+    ///   - remainingConsents: a condition on `consent` that selects the consents that the act does not revoke.
     ///   - departingUser: the person whose own drafts end in another way; nil for none.
-    static func expireWithoutConsent(remaining: SQL, besidesThoseOf departingUser: UserID? = nil, at now: Timestamp)
-        -> SQL
-    {
+    static func expireWithoutConsent(
+        remainingConsents: SQL, besidesThoseOf departingUser: UserID? = nil, at now: Timestamp
+    ) -> SQL {
         let others: SQL = departingUser.map { "AND d.author_id <> \($0)" } ?? ""
-        return expire(.consentMissing, where: "\(hasNoConsent(remaining: remaining)) \(others)", at: now)
+        return expire(.consentMissing, where: "\(hasNoConsent(among: remainingConsents)) \(others)", at: now)
     }
 
     /// Part of an act that switches the AI off for a person: expires their open drafts.
@@ -186,8 +186,11 @@ enum DraftStatements {
         expire(.modeOff, where: "d.author_id = \(user)", at: now)
     }
 
-    private static func hasNoConsent(remaining: SQL) -> SQL {
-        "NOT \(ConsentStatements.isInForce(.aiMediation, user: "d.author_id", family: "d.family_id", where: remaining))"
+    private static func hasNoConsent(among remainingConsents: SQL) -> SQL {
+        """
+        NOT \(ConsentStatements.isInForce(
+            .aiMediation, user: "d.author_id", family: "d.family_id", where: remainingConsents))
+        """
     }
 
     /// Expires open drafts now, with a reason. `DraftExpiry` marks them.

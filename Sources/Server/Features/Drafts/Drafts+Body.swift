@@ -21,7 +21,7 @@ extension Drafts {
         _ order: DraftCreate, _ modelNag: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftContent> {
         if order.body == nil, order.kind == .digest {
-            return .answer(try await digest(order, member, caller, queries))
+            return .answer(try await makeDigestContent(order, member, caller, queries))
         }
         // The rules of the other kinds read the nag alone.
         let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
@@ -42,7 +42,7 @@ extension Drafts {
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
         if let body = order.body {
-            try body.requireDueTime(now: caller.now)
+            try body.requireDueTimeWithinLimit(now: caller.now)
             return .answer(body)
         }
         switch order.kind {
@@ -66,7 +66,7 @@ extension Drafts {
 
     /// Returns a digest of the selected nags that count in this week's digest. For a member who may not see insights
     /// about everybody, it is about their own nags.
-    private func digest(
+    private func makeDigestContent(
         _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> DraftContent {
         guard let recipients = order.recipientIDs else { throw APIError.digestNeedsRecipients }
@@ -84,7 +84,7 @@ extension Drafts {
     func intentFacts(
         of member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> IntentFacts {
-        let rows = try await queries.query(AIStatements.digestMembers(of: member.familyID, subject: nil))
+        let rows = try await queries.query(AIStatements.activeMembers(of: member.familyID, subject: nil))
         let members = try rows.map { row throws(PostgresError) in
             IntentFacts.Member(id: try row["user_id"], name: try row["display_name"] ?? "")
         }
@@ -116,7 +116,7 @@ extension SuggestedNag {
 extension DraftBody {
     /// Refuses a due time that is too far ahead. A due time in the past is refused only when the draft is executed,
     /// because it may pass before that.
-    func requireDueTime(now: Timestamp) throws(APIError) {
+    func requireDueTimeWithinLimit(now: Timestamp) throws(APIError) {
         let dueAt: Timestamp? =
             switch self {
             case .suggestedNag(let nag): nag.dueAt

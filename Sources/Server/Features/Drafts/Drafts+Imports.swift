@@ -59,8 +59,8 @@ extension Drafts {
 
     // MARK: Steps
 
-    /// Approves drafts of an import, for somebody who may do what the drafts do, and who acknowledges all of their side
-    /// effects together: new items have others than changed ones.
+    /// Approves drafts of an import, for somebody who may do what the drafts do, and who acknowledges all side effects
+    /// that at least one of the drafts has.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
         let acknowledged = Set(call.body.acknowledged)
         return try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
@@ -87,8 +87,8 @@ extension Drafts {
         }
     }
 
-    /// Executes the drafts, once: the acts of their effects, in one transaction. Repeating it returns the first
-    /// response.
+    /// Executes the drafts, once: the acts of their effects, in one transaction. Repeating it changes nothing, and
+    /// returns the import as it is then.
     func executeImport(_ caller: Caller, _ call: Call<ImportPath, ImportExecution>) async throws -> ImportResponse {
         let selection = call.body.selection
         return try await takeAll(.execute, caller, call.parameters.importID, selection) { drafts in
@@ -113,21 +113,21 @@ extension Drafts {
             var member = try await services.access.member(caller, of: family, queries)
             var drafts = try await drafts(of: importID, for: member, queries)
             if selection.source.mayOnlyCreate { return Self.voiceDenial(of: member) }
-            let selected = try drafts.versions(in: selection)
-            let dueDrafts = try selected.filter { draft, version in
+            let selected = try drafts.selectedDrafts(by: selection)
+            let pendingDrafts = try selected.filter { draft, version in
                 try !Self.isDone(step, draft.response.progress, version, at: caller.now)
             }.map(\.draft)
-            if !dueDrafts.isEmpty { try check(selected.map(\.draft)) }
-            for (index, draft) in dueDrafts.enumerated() {
+            if !pendingDrafts.isEmpty { try check(selected.map(\.draft)) }
+            for (index, draft) in pendingDrafts.enumerated() {
                 // The member is read again after each act, because the basis of the next act includes the previous one.
                 if index > 0 { member = try await services.access.member(caller, of: family, queries) }
                 let decision = try await decide(draft, member, queries)
                 switch decision {
-                case .perform(let act, let taken):
-                    drafts.replace(taken)
-                    if index == dueDrafts.count - 1 { return .perform(act, answer(drafts)) }
+                case .perform(let act, let changedDraft):
+                    drafts.replace(changedDraft)
+                    if index == pendingDrafts.count - 1 { return .perform(act, answer(drafts)) }
                     try await perform(act)
-                case .answer(let taken): drafts.replace(taken)
+                case .answer(let unchangedDraft): drafts.replace(unchangedDraft)
                 case .refuse, .refuseAgain: return decision.map { _ in answer(drafts) }
                 }
             }
@@ -151,15 +151,15 @@ private struct ImportedDrafts {
 
     /// Returns the selected drafts, with the versions that the selection names.
     /// - Throws: 404 for a draft that is not one of these.
-    func versions(in selection: ImportSelection) throws(APIError) -> [(draft: StoredDraft, version: Int)] {
-        var versions: [(draft: StoredDraft, version: Int)] = []
+    func selectedDrafts(by selection: ImportSelection) throws(APIError) -> [(draft: StoredDraft, version: Int)] {
+        var selectedDrafts: [(draft: StoredDraft, version: Int)] = []
         for choice in selection.drafts {
             guard let draft = drafts.first(where: { $0.response.id == choice.draftID }) else {
                 throw APIError.noSuchDraftOfList
             }
-            versions.append((draft, choice.version))
+            selectedDrafts.append((draft, choice.version))
         }
-        return versions
+        return selectedDrafts
     }
 
     mutating func replace(_ draft: DraftResponse) {

@@ -25,7 +25,7 @@ extension Drafts {
 
         var confidence: Double {
             if isMisread { return DraftedNag.misreadConfidence }
-            return author.confidence(author.model == nil ? DraftedNag.confidence : nil)
+            return author.confidence(author.model == nil ? DraftedNag.ruleConfidence : nil)
         }
     }
 
@@ -54,7 +54,7 @@ extension Drafts {
     /// every refusal again.
     func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
         let (database, text) = (services.database, try Self.requiredText(of: order))
-        guard let models = mediator.models else { return nil }
+        guard let modelCalls = mediator.modelCalls else { return nil }
         let member = try await services.access.member(caller, of: order.familyID, database)
         let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).onlyRow()
         try Requester.requireAIAllowed(permission)
@@ -66,9 +66,9 @@ extension Drafts {
             return nil
         }
         // Words are not sent to a model for a draft that the daily limit then refuses.
-        _ = try await DailyCount(limit: .draftSteps, user: member.userID).increment(at: caller.now, database)
+        _ = try await DailyCount(limit: .draftSteps, user: member.userID).incrementStatement(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
-        return try await models.ask(attempt, permit, reading.promptFacts, familyNames: []).map {
+        return try await modelCalls.ask(attempt, permit, reading.promptFacts, familyNames: []).map {
             AskedAttempt(attempt: attempt, reply: $0)
         }
     }
@@ -76,7 +76,7 @@ extension Drafts {
     /// Evaluates the constraints for the words, and takes a model's reading from its reply. Where the rules read the
     /// words, a constraint that asks for a confirmation is only a warning, because nothing happens before a person has
     /// approved and confirmed the draft.
-    func reading(
+    func decideReading(
         _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
     ) async throws -> Result<Reading, Refusal> {
@@ -90,7 +90,7 @@ extension Drafts {
         reading.author.asked = reply?.askedModel
         // Models read the words of nags only.
         guard order.kind == .suggestedNag, let model = permit.model else {
-            reading.warnings += [permit.policy.confirmation].compactMap(\.self)
+            reading.warnings += [permit.policy.confirmationPrompt].compactMap(\.self)
             reading.author.fallback = permit.fallback
             return .success(reading)
         }
@@ -126,6 +126,7 @@ extension Drafts {
         var secondsToWait: Int?
     }
 
+    /// Returns the nag that a model has read, from its reply; or the reason for which the reply is not used.
     private static func nag(
         in reply: ModelReply?, of model: ChosenModel, _ reading: IntentReading
     ) -> Result<DraftedNag, Problem> {
@@ -165,7 +166,7 @@ extension Drafts {
     // MARK: Records
 
     /// Returns the details of the reading for the audit log, and the statement that adds it to the history, unless the
-    /// person records errors only. Both are empty for drafts without words.
+    /// person records errors only. Both are empty for drafts without words, and for those whose body the client sent.
     static func executionRecord(
         _ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate
     ) -> (details: AuditBody, statements: [SQL]) {

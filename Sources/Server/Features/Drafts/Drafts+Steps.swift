@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 extension Drafts {
-    /// Edits a draft, for everybody who sees it. That voids the approval and the confirmation.
+    /// Edits a draft. Everybody who sees the draft may edit it. An edit voids the approval and the confirmation.
     func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
         try await takeStep(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
             var edited = draft.response
@@ -13,16 +13,17 @@ extension Drafts {
                 throw APIError.draftHasChanged
             }
             let body = try Self.body(call.body.body, of: edited)
-            try body.requireDueTime(now: caller.now)
+            try body.requireDueTimeWithinLimit(now: caller.now)
             guard body != edited.body else { return .answer(edited) }
-            let act = try await edit(&edited, to: body, by: member, [], at: caller.now, queries)
+            let act = try await editAct(&edited, to: body, by: member, [], at: caller.now, queries)
             return .perform(act, edited)
         }
     }
 
-    /// Returns the act that gives a draft another body: a new version, without approval and confirmation.
+    /// Gives a draft another body, as a new version without approval and confirmation, and returns the act that stores
+    /// it.
     /// - Parameter statements: further statements of the act.
-    func edit(
+    func editAct(
         _ draft: inout DraftResponse, to body: DraftBody, by member: Member, _ statements: [SQL], at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Act {
@@ -77,7 +78,7 @@ extension Drafts {
     func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).makeToken()
         let key = makeConfirmationKey(AITokens.digest(token), of: caller)
-        return try await write(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
+        return try await writeStep(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, _, queries in
             try await decideConfirmation(of: draft, key, by: member, caller, queries).map { _ in
                 DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
@@ -140,12 +141,12 @@ extension Drafts {
         switch effect {
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
-        case .perform(let effectAct, let created): (act, result) = (effectAct, created)
-        case .answer(let unchanged):
+        case .perform(let effectAct, let effectResult): (act, result) = (effectAct, effectResult)
+        case .answer(let unchangedResult):
             act = Act(
-                kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: unchanged,
+                kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: unchangedResult,
                 stampedRows: 0)
-            result = unchanged
+            result = unchangedResult
         }
         // The member was read before the draft, and before everything that the effect depends on.
         act.basis = .nothingChanged(since: member.seq)
@@ -158,7 +159,7 @@ extension Drafts {
         return .perform(act, executed)
     }
 
-    /// Rejects a draft, for everybody who sees it.
+    /// Rejects a draft. Everybody who sees the draft may reject it.
     func reject(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftResponse {
         try await takeStep(.reject, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, queries in
@@ -180,7 +181,7 @@ extension Drafts {
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, any Queries) async throws -> Decision<DraftResponse>
     ) async throws -> DraftResponse {
-        try await write(step, caller, id, version, source) { member, draft, isDone, queries in
+        try await writeStep(step, caller, id, version, source) { member, draft, isDone, queries in
             isDone ? .answer(draft.response) : try await decide(member, draft, queries)
         }
     }
@@ -189,7 +190,7 @@ extension Drafts {
     /// before.
     /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut;
     ///   409 for a step that is not the next one.
-    private func write<Answer: WireContent>(
+    private func writeStep<Answer: WireContent>(
         _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
         _ decide: (Member, StoredDraft, Bool, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {

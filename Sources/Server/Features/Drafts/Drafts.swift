@@ -8,10 +8,11 @@ import SQL
 
 /// Drafts: proposed messages and changes, mostly by the AI, which people see, edit, approve and execute.
 ///
-/// A draft's body is exactly what its execution does. Each step to the execution needs a person who may do the same
-/// without a draft: one approves the draft; then one, who may be another, gets a confirmation for one execution of
-/// their own within 60 seconds. The execution is the effect's own act, which also changes the draft's row: both or
-/// neither. Only the author, the addressee and guardians see a draft.
+/// A draft's body is exactly what its execution does. Only people who may do the same without a draft can take the
+/// steps to the execution. One of them approves the draft. Then the same person or another gets a confirmation, with
+/// which only that person can execute the draft, once and within 60 seconds. The execution is the effect's own act,
+/// which also changes the draft's row, so both are stored or neither. Only the author, the addressee and guardians see
+/// a draft.
 final class Drafts {
     let services: Services
     let nags: Nags
@@ -75,29 +76,29 @@ final class Drafts {
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
         let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
         let id: DraftID = services.random.identifier(at: caller.now)
-        func write(_ asked: AskedAttempt?) async throws -> DraftResponse {
+        func write(_ askedAttempt: AskedAttempt?) async throws -> DraftResponse {
             try await services.ledger.write(caller, in: family) { queries in
                 do {
-                    let decision = try await decide(order, as: id, asked?.reply, caller, since: started, queries)
-                    guard let asked, case .refuse(let act, let refusal) = decision, act.kind.isDenial else {
+                    let decision = try await decide(order, as: id, askedAttempt?.reply, caller, since: started, queries)
+                    guard let askedAttempt, case .refuse(let act, let refusal) = decision, act.kind.isDenial else {
                         return decision
                     }
-                    return asked.attempt.refuse(refusal, after: asked.reply)
+                    return askedAttempt.attempt.refuse(refusal, after: askedAttempt.reply)
                 } catch let error as APIError {
-                    guard let asked else { throw error }
-                    return asked.attempt.refuse(error, after: asked.reply)
+                    guard let askedAttempt else { throw error }
+                    return askedAttempt.attempt.refuse(error, after: askedAttempt.reply)
                 }
             }
         }
-        // The author's mode alone can cause a model to read the words.
+        // Even if the request asks for no model, the author's AI mode may ask for one to read the words.
         guard order.kind == .suggestedNag, order.options.asksForModel || order.text != nil && order.body == nil else {
             return try await write(nil)
         }
         if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let asked = try await ask(order, caller, since: started)
-        guard let asked, asked.reply.askedModel != nil else { return try await write(asked) }
+        let askedAttempt = try await ask(order, caller, since: started)
+        guard let askedAttempt, askedAttempt.reply.askedModel != nil else { return try await write(askedAttempt) }
         // If a model was asked, that is recorded even after the client has disconnected.
-        return try await services.database.poller.runToCompletion { try await write(asked) }
+        return try await services.database.poller.runToCompletion { try await write(askedAttempt) }
     }
 
     private func decide(
@@ -112,14 +113,14 @@ final class Drafts {
         try await requireVisible(order, to: member, caller, queries)
         var reading = Reading()
         if order.body == nil {
-            switch try await self.reading(order, member, attempt, reply, queries) {
-            case .success(let read): reading = read
+            switch try await decideReading(order, member, attempt, reply, queries) {
+            case .success(let decidedReading): reading = decidedReading
             case .failure(let refused): return attempt.refuse(refused.refusal, refused.confirmation)
             }
         }
         let content: DraftContent
         switch try await decideContent(order, reading.nag, member, caller, queries) {
-        case .answer(let created), .perform(_, let created): content = created
+        case .answer(let decidedContent), .perform(_, let decidedContent): content = decidedContent
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
         }
@@ -146,7 +147,8 @@ final class Drafts {
     }
 
     /// Requires that the member sees the nag and the rows that the draft is about.
-    /// - Throws: 404 for a nag and for rows that the member does not see; 422 where the kind needs a nag.
+    /// - Throws: 404 for a nag and for rows that the member does not see; 422 if the kind needs a nag, or if other rows
+    ///   than the nag are selected for a draft that is not built from rows.
     func requireVisible(
         _ order: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws {
@@ -160,7 +162,7 @@ final class Drafts {
         }
         guard !order.contextIDs.isEmpty else { return }
         let (ids, isGuardian) = (order.contextIDs, member.role == .guardian)
-        let seen = try await queries.query(
+        let visibleCount = try await queries.query(
             """
             SELECT count(*) AS count FROM (
                 \(NagStatements.visibleRows(ids, to: member.userID, isGuardian: isGuardian, in: member.familyID))
@@ -168,14 +170,15 @@ final class Drafts {
                 \(AIStatements.visibleRows(ids, to: member.userID, in: member.familyID))
             ) x
             """)
-        guard try seen.onlyRow()["count"] == ids.count else { throw APIError.noSuchRows }
+        guard try visibleCount.onlyRow()["count"] == ids.count else { throw APIError.noSuchRows }
         // Only digests are built from rows; the other kinds read the nag alone.
         guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
             throw APIError.rowsAreForDigests
         }
     }
 
-    /// Returns an act that changes a draft and nothing else.
+    /// Returns the act of one step of a draft. The act counts towards the daily limit of such steps.
+    /// - Throws: 429 if the member has reached the limit.
     func act(
         _ kind: AuditKind, _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp,
         _ queries: any Queries
@@ -184,6 +187,6 @@ final class Drafts {
         return Act(
             kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
-            statements: statements + [try await count.increment(at: now, queries)])
+            statements: statements + [try await count.incrementStatement(at: now, queries)])
     }
 }

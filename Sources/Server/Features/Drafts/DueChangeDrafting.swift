@@ -29,10 +29,10 @@ struct DueChangeDrafting {
         do {
             try Requester.requireAIAllowed(
                 try await queries.query(AIStatements.permission(view.userID, in: family)).onlyRow())
-            if let open = try await queries.query(DraftStatements.openDuplicate(of: draft, at: now)).first {
-                throw refusal.proposing(try open["id"])
+            if let duplicate = try await queries.query(DraftStatements.openDuplicate(of: draft, at: now)).first {
+                throw refusal.proposing(try duplicate["id"])
             }
-            let count = try await DailyCount(limit: .draftSteps, user: view.userID).increment(at: now, queries)
+            let count = try await DailyCount(limit: .draftSteps, user: view.userID).incrementStatement(at: now, queries)
             let act = Act(
                 kind: .draftCreated, basis: .nothingChanged(since: view.seq), actor: view.pseudonym,
                 resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,

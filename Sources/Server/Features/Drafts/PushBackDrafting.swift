@@ -30,7 +30,9 @@ package struct PushBackDrafting {
         draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = author.fallback?.text ?? DraftResponse.noFallback
         let count = DailyCount(limit: .draftSteps, user: caller.userID)
-        evaluation.act.statements += [DraftStatements.insert(draft), try await count.increment(at: now, queries)]
+        evaluation.act.statements += [
+            DraftStatements.insert(draft), try await count.incrementStatement(at: now, queries),
+        ]
         evaluation.act.details["draft"] = draft.id.description
         evaluation.act.details["draft_body_hash"] = draft.bodyHash
         evaluation.act.canMerge = false

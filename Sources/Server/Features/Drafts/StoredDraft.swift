@@ -12,13 +12,13 @@ struct StoredDraft {
 
     init(_ row: Row) throws {
         let kind: DraftKind = try row["kind"]
-        let body: JSONObject = try Self.value(try row["body"])
+        let body: JSONObject = try Self.parseJSON(try row["body"])
         guard let body = try? DraftBody(kind, FieldReader(body)) else { throw PostgresError.unexpectedShape("a draft") }
         response = DraftResponse(
             id: try row["id"], familyID: try row["family_id"], nagID: try row["nag_id"], authorID: try row["author_id"],
-            source: try row["source"], body: body, contextIDs: try Self.value(try row["context_ids"]),
-            citations: try Self.value(try row["citations"]), model: try row["model"],
-            confidence: try row["confidence"], warnings: try Self.value(try row["warnings"]),
+            source: try row["source"], body: body, contextIDs: try Self.parseJSON(try row["context_ids"]),
+            citations: try Self.parseJSON(try row["citations"]), model: try row["model"],
+            confidence: try row["confidence"], warnings: try Self.parseJSON(try row["warnings"]),
             progress: DraftProgress(
                 state: try row["state"], version: try row["version"], expiresAt: try row["expires_at"],
                 endReason: try row["end_reason"]),
@@ -55,7 +55,7 @@ struct StoredDraft {
         try self.init(row)
     }
 
-    private static func value<Value: WireReadable>(_ text: String) throws -> Value {
+    private static func parseJSON<Value: WireReadable>(_ text: String) throws -> Value {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
             throw PostgresError.unexpectedShape("a draft")
         }
@@ -71,7 +71,7 @@ struct StoredDraft {
 }
 
 extension DraftResponse {
-    /// The details of the draft for the audit log, with every step; none of its words.
+    /// The details of the draft in the audit entry of each of its steps. They contain none of its words.
     var auditDetails: AuditBody {
         var details: AuditBody = [
             "draft": id.description, "kind": kind.rawValue, "version": "\(progress.version)", "model": model,

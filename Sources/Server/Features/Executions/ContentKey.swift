@@ -7,5 +7,7 @@ extension Services {
 
     /// Returns the keyed digest of what a draft does; nil without a key. The words are few and short, so an unkeyed
     /// digest could be compared with guesses.
-    func hash(of body: DraftBody) -> String? { contentKey.map { hexadecimal($0.code(of: body.jsonBytes)) } }
+    func hash(of body: DraftBody) -> String? {
+        contentKey.map { hexadecimal($0.authenticationCode(of: body.jsonBytes)) }
+    }
 }

@@ -6,7 +6,7 @@ import SQL
 
 /// The records of an attempt: its report, its row of the history, and its part of an audit entry.
 extension ExecutionAttempt {
-    /// Returns the report of a question that an AI operation has answered.
+    /// Records that an AI operation has answered the question, and returns the report.
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
             permit, permit.confirmedRoute, confidence: author.confidence(record.confidence),
@@ -15,7 +15,7 @@ extension ExecutionAttempt {
         return report
     }
 
-    /// Returns the report of a question that was answered.
+    /// Records that the question was answered, and returns the report.
     /// - Parameters:
     ///   - decidedRoute: the router's decision, before or after the person's confirmation.
     ///   - sideEffects: the kinds of rows that are written in addition to the history.
@@ -23,14 +23,15 @@ extension ExecutionAttempt {
         _ permit: ExecutionPermit, _ decidedRoute: DecidedRoute, confidence: Double?, sideEffects: [String],
         by author: Authorship
     ) -> ExecutionReport {
-        var report = report(
-            .completed, decidedRoute, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
+        var report = finish(
+            as: .completed, decidedRoute, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
         report.warnings += permit.notices
         return report
     }
 
-    private func report(
-        _ finalStage: ExecutionStage, _ decidedRoute: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
+    /// Records the last stage, and returns the report.
+    private func finish(
+        as finalStage: ExecutionStage, _ decidedRoute: DecidedRoute, _ policy: PolicyResult, by author: Authorship,
         confidence: Double? = nil, sideEffects: [String] = []
     ) -> ExecutionReport {
         recordStage(finalStage)
@@ -80,15 +81,15 @@ extension ExecutionAttempt {
     /// Refuses a question for a reason that arose while a model was asked. The records name the model, but contain
     /// nothing of its reply.
     func refuse<Answer>(_ error: APIError, after reply: ModelReply) -> Decision<Answer> {
-        let report = report(
-            .failed, reply.decidedRoute, .nothing, by: Authorship(asked: reply.askedModel))
+        let report = finish(
+            as: .failed, reply.decidedRoute, .nothing, by: Authorship(asked: reply.askedModel))
         return refuse(report, error.code.rawValue, basis: .nothing, error)
     }
 
     /// Refuses the question, and records that in the audit log and in the history.
     /// - Parameter request: the confirmation that the person is asked for; nil for none.
     func refuse<Answer>(_ refusal: ExecutionRefusal, _ request: ConfirmationRequest? = nil) -> Decision<Answer> {
-        let report = report(.failed, refusal.decidedRoute, refusal.policy, by: refusal.author)
+        let report = finish(as: .failed, refusal.decidedRoute, refusal.policy, by: refusal.author)
         var statements: [SQL] = []
         if let request {
             statements.append(

@@ -15,6 +15,7 @@ final class ExecutionAttempt {
     /// The family or connection whose ledger records the attempt.
     let ledger: FamilyID
     let requester: Requester
+    /// The person whom the answer is about; nil for a whole family.
     let subject: Pseudonym?
     let nag: NagID?
     let words: QuestionWords
@@ -117,17 +118,17 @@ final class ExecutionAttempt {
             let requestDigest = self.requestDigest(prompt)
             guard let token = options.confirmation else {
                 let code: ExecutionCode =
-                    permit.policy.confirmation == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
+                    permit.policy.confirmationPrompt == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
                 return .refused(
                     ExecutionRefusal(ExecutionReason(code, prompt), permit),
                     ConfirmationRequest(
                         token: tokens.makeToken(), requestDigest: requestDigest,
-                        isForConstraint: permit.policy.confirmation != nil,
+                        isForConstraint: permit.policy.confirmationPrompt != nil,
                         isForFallback: permit.needsFallbackConfirmation))
             }
             let digest = AITokens.digest(token)
             let rows = try await queries.query(
-                ExecutionStatements.confirmation(digest, requestDigest, of: caller.userID, at: caller.now))
+                ExecutionStatements.usableConfirmation(digest, for: requestDigest, of: caller.userID, at: caller.now))
             guard !rows.isEmpty else {
                 return .refused(
                     ExecutionRefusal(.confirmationIsInvalid, permit), nil)
@@ -177,8 +178,10 @@ final class ExecutionAttempt {
         guard let id = options.questionID, let digest = questionDigest, let home = requester.settings.homeFamily else {
             return nil
         }
-        let first = try await queries.query(ExecutionStatements.question(id, of: caller.userID, in: home)).first
-        guard let known: [UInt8] = try first?["question_digest"], known != digest else { return nil }
+        let row = try await queries.query(
+            ExecutionStatements.firstQuestionDigest(id, of: caller.userID, in: home)
+        ).first
+        guard let firstDigest: [UInt8] = try row?["question_digest"], firstDigest != digest else { return nil }
         return ExecutionRefusal(.questionIDWasUsed)
     }
 }

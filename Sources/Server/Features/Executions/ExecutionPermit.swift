@@ -14,7 +14,7 @@ struct ExecutionPermit {
     var confirmedRoute: DecidedRoute {
         var confirmed = decidedRoute
         if needsFallbackConfirmation { confirmed.fallbackConfirmed = .yes }
-        if policy.confirmation != nil { confirmed.constraintConfirmed = .yes }
+        if policy.confirmationPrompt != nil { confirmed.constraintConfirmed = .yes }
         return confirmed
     }
     /// The model that words the answer; nil for the rules.
@@ -33,13 +33,11 @@ struct ExecutionPermit {
     var prompt: String? {
         let fallbackPrompt =
             needsFallbackConfirmation ? "The device could not answer. Send the question to the server?" : nil
-        let prompts = [fallbackPrompt, policy.confirmation].compactMap(\.self)
+        let prompts = [fallbackPrompt, policy.confirmationPrompt].compactMap(\.self)
         return prompts.isEmpty ? nil : prompts.joined(separator: "\n\n")
     }
 
-    /// - Parameters:
-    ///   - settings: the person's preferences.
-    ///   - trace: the execution's trace.
+    /// - Throws: the refusal, if the server may not answer the question.
     init(
         _ question: Question, _ options: ExecutionOptions, _ settings: AISettings, _ engine: PolicyEngine,
         _ models: ReachableModels, trace: TraceID
@@ -63,17 +61,17 @@ struct ExecutionPermit {
         guard isKnownTask || options.taskType == nil else {
             throw refusal(.taskIsUnavailable)
         }
-        // The server cannot use the device's model, so it treats the device as if it had none.
-        let key = models.key(for: options.model)
+        let keyResult = models.key(for: options.model)
         let network: NetworkState =
-            if taskType == .cloudModel, case .success(let key) = key { models.network(of: key) } else { .online }
+            if taskType == .cloudModel, case .success(let key) = keyResult { models.network(of: key) } else { .online }
         let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
         let isFallback = options.rule == .localFailureFallback
         letsRulesAnswer = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
         var isThirdPartyUnreachable = false
+        // The server cannot use the device's model, so it treats the device as if it had none.
         let state = RuntimeState(
             local: LocalCapability(isAvailable: false), network: network, mode: mode,
-            ownProviderModel: (try? key.get())?.key.model, gatewayModel: models.gatewayModel,
+            ownProviderModel: (try? keyResult.get())?.key.model, gatewayModel: models.gatewayModel,
             isThirdPartyAllowed: models.allowsThirdParties, isServer: true)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
         // The rules answer instead of a third party that cannot be reached, and the answer says so.
@@ -85,9 +83,9 @@ struct ExecutionPermit {
             var constraint: ConstraintID?
             var message = failure.text
             if case .blocked(let violation) = failure {
-                (constraint, message) = (violation.constraint, violation.reason)
+                (constraint, message) = (violation.constraintID, violation.reason)
             }
-            if failure == .ownProviderMissing, case .failure(let problem) = key { message = problem.message }
+            if failure == .ownProviderMissing, case .failure(let problem) = keyResult { message = problem.message }
             throw refusal(ExecutionReason(failure.code ?? .blocked, message), constraint)
         case .success(let decision):
             decidedRoute = DecidedRoute(
@@ -201,7 +199,7 @@ struct ExecutionRefusal: Error {
     /// The router's decision; without a rule if the question was refused before it was routed.
     let decidedRoute: DecidedRoute
     let constraint: ConstraintID?
-    /// The model that failed; the rules if no model was asked.
+    /// The model that failed; otherwise the rules. Its `asked` is the model that was asked before the refusal, if any.
     var author = Authorship()
     /// The number of seconds that a provider asks to wait; nil if it names none.
     var retryAfter: Int?
@@ -255,7 +253,7 @@ extension ExecutionCode {
             .unavailable
         case .localTooLong, .cloudTooLong, .localQuestion, .taskUnknown, .claimImplausible: .validationFailed
         case .cloudNotConfigured, .cloudKeyRefused, .confirmationNeeded, .confirmationInvalid, .taskUnavailable,
-            .fallbackNeedsConfirmation, .sessionOver, .cancelled, .questionReused:
+            .fallbackNeedsConfirmation, .sessionEnded, .cancelled, .questionReused:
             .conflict
         case .cloudLimited: .rateLimited
         case .blocked: .policyForbidden

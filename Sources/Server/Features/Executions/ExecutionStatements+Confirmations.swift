@@ -30,7 +30,9 @@ extension ExecutionStatements {
 
     /// Returns a row while the confirmation can be used for a request. An act that uses the confirmation MUST require
     /// that nothing has changed since this was read.
-    static func confirmation(_ digest: [UInt8], _ requestDigest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+    static func usableConfirmation(
+        _ digest: [UInt8], for requestDigest: [UInt8], of user: UserID, at now: Timestamp
+    ) -> SQL {
         """
         SELECT c.family_id FROM ai_confirmations c
         WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)

@@ -14,15 +14,15 @@ enum ExecutionStatements {
         _ record: ExecutionRecord, session: [UInt8]?, _ question: [UInt8]?, in ledger: FamilyID
     ) -> SQL {
         let family: SQL = record.familyID == ledger ? "family_id" : "\(record.familyID)"
-        return insert(record, family, trace: "trace", session, question)
+        return insertion(record, family, trace: "trace", session, question)
     }
 
     /// Part of an act in the person's own family: stores the record of a declined question, under the question's trace.
     static func insert(declined record: ExecutionRecord) -> SQL {
-        insert(record, "family_id", trace: "\(record.traceID)", nil, nil)
+        insertion(record, "family_id", trace: "\(record.traceID)", nil, nil)
     }
 
-    private static func insert(
+    private static func insertion(
         _ record: ExecutionRecord, _ family: SQL, trace: SQL, _ session: [UInt8]?, _ question: [UInt8]?
     ) -> SQL {
         let report = StoredReport(record.execution)
@@ -37,7 +37,7 @@ enum ExecutionStatements {
     }
 
     /// Reads the digest of the first question that a person asked under an ID, if the history still has it.
-    static func question(_ id: QuestionID, of user: UserID, in family: FamilyID) -> SQL {
+    static func firstQuestionDigest(_ id: QuestionID, of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT e.question_digest FROM ai_executions e
         WHERE e.family_id = \(family) AND e.user_id = \(user) AND e.question_id = \(id)
@@ -85,7 +85,7 @@ enum ExecutionStatements {
             """
     }
 
-    /// Returns the condition for the fields of the filter that have no index.
+    /// Returns the condition for the fields of the filter other than the family, the person and the times.
     private static func condition(_ filter: ExecutionFilter) -> SQL {
         var condition: SQL = "true"
         if let trace = filter.traceID { condition = "\(condition) AND e.trace_id = \(trace)" }

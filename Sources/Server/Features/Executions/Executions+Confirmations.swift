@@ -53,7 +53,7 @@ private struct DeclinedQuestion {
         record.errorCode = ExecutionCode.cancelled.rawValue
         if isForConstraint { record.execution.constraintConfirmed = .no }
         if isForFallback { record.execution.fallbackConfirmed = .no }
-        record.execution.reason = record.execution.decidedReason
+        record.execution.reason = record.execution.derivedReason
         record.execution.stages.removeAll { $0.stage == .failed }
         record.execution.stages.append(StageTime(.failed, at: now))
         self.record = record

@@ -164,7 +164,7 @@ extension ExecutionRecord {
         guard user != userID else { return self }
         var record = self
         (record.execution.evaluated, record.execution.applied) = ([], [])
-        (record.execution.warnings, record.execution.violation) = ([], nil)
+        (record.execution.warnings, record.execution.violationReason) = ([], nil)
         return record
     }
 

@@ -20,9 +20,10 @@ final class ModelCalls {
     /// Checks the AI session, consumes the confirmation, and asks the permitted model.
     /// - Parameters:
     ///   - facts: the facts that are sent to the model.
-    ///   - familyNames: the names of the people in the families involved, none of which is sent to the model.
-    /// - Returns: the reply, whose `result` is a failure if the call failed; nil if no call was made. Then the caller's
-    ///   ledger write decides about the answer or the refusal.
+    ///   - familyNames: the names of the families' members. The reply keeps them, so that the caller can create the
+    ///     same facts again. They are empty for drafts.
+    /// - Returns: the reply, whose `result` is a failure if the model could not be asked or gave no usable text; nil if
+    ///   the question may not be sent. The ledger write after this call decides about the answer or the refusal.
     /// - Throws: `PostgresError`.
     func ask(
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]
@@ -34,19 +35,19 @@ final class ModelCalls {
         }
         let prompt = permit.prompt
         if let prompt, try await !attempt.consumeConfirmation(of: prompt, database) { return nil }
-        let result = try await result(of: facts, from: model, for: attempt.caller)
+        let result = try await call(model, with: facts, for: attempt.caller)
         attempt.recordStage(.executed)
         return ModelReply(
             model: model, facts: facts, familyNames: familyNames, result: result, confirmedPrompt: prompt,
             decidedRoute: permit.confirmedRoute, stages: attempt.stages)
     }
 
-    private func result(
-        of facts: PromptFacts, from model: ChosenModel, for caller: Caller
+    private func call(
+        _ model: ChosenModel, with facts: PromptFacts, for caller: Caller
     ) async throws -> Result<ModelResult, ModelProblem> {
         do {
             return try await callLimiter.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
-                guard let provider = try await self.provider(of: model, caller) else {
+                guard let provider = try await self.providerRecordingUse(of: model, caller) else {
                     return .failure(.fault(.unavailable(.notConfigured)))
                 }
                 let writer = ModelWriter(
@@ -58,8 +59,9 @@ final class ModelCalls {
         }
     }
 
-    /// Returns the provider of a model; nil for a key that can no longer be opened, and without a gateway.
-    private func provider(of model: ChosenModel, _ caller: Caller) async throws -> HTTPModelProvider? {
+    /// Returns the provider of a model, and records the use of a person's key; nil for a key that can no longer be
+    /// opened, and without a gateway.
+    private func providerRecordingUse(of model: ChosenModel, _ caller: Caller) async throws -> HTTPModelProvider? {
         switch model {
         case .gateway: return services.models.serverGateway
         case .ownKey(let stored):
@@ -83,7 +85,7 @@ final class ModelReply: Sendable {
     /// The stages that the question had reached when the model replied.
     let stages: [StageTime]
 
-    /// The model that the question was sent to; nil if the call failed before.
+    /// The model that the question was sent to; nil if it was sent to none.
     var askedModel: AskedModel? {
         switch result {
         case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)

@@ -16,13 +16,13 @@ struct QuestionWords {
     /// an unkeyed digest could be compared with guesses.
     var hash: String? {
         guard let key, !bytes.isEmpty else { return nil }
-        return hexadecimal(key.code(of: bytes))
+        return hexadecimal(key.authenticationCode(of: bytes))
     }
 
     /// Returns a keyed digest of the settings and the words; without a key, a digest of the settings and the words'
     /// length.
     func digest(withSettings settings: [UInt8]) -> [UInt8] {
         guard let key else { return sha256(settings + "\(length)".utf8) }
-        return key.code(of: settings + bytes)
+        return key.authenticationCode(of: settings + bytes)
     }
 }

@@ -32,8 +32,8 @@ struct ReachableModels {
         return matchingKeys.count == 1 ? .success(key) : .failure(.ambiguous(matchingKeys))
     }
 
-    /// Whether the provider of a key can be reached.
-    func network(of key: StoredAIKey) -> NetworkState { gateways.network(of: key) }
+    /// Returns the state of the network to the provider of a key.
+    func network(of key: StoredAIKey) -> NetworkState { gateways.networkState(of: key) }
 
     /// Returns a notice that the gateway no longer has the model that the person has chosen; nil if the gateway may be
     /// asked.

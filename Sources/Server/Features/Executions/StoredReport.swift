@@ -53,7 +53,7 @@ struct StoredReport {
                 if !report.stages.isEmpty { json.field("stages", report.stages) }
                 if !report.applied.isEmpty { json.field("applied", report.applied) }
                 if !report.warnings.isEmpty { json.field("warnings", report.warnings) }
-                if let violation = report.violation { json.field("violation_reason", violation) }
+                if let reason = report.violationReason { json.field("violation_reason", reason) }
                 if report.sideEffects != ["ai_mediation_event"] { json.field("side_effects", report.sideEffects) }
                 if let grounding = report.grounding { json.field("grounding", grounding) }
             }
@@ -80,11 +80,11 @@ extension ExecutionReport {
         members["id"] = .string(id.description)
         members["route"] = route.map { .string($0) } ?? .null
         try self.init(json: .object(members))
-        reason = decidedReason
+        reason = derivedReason
         if let bytes: [UInt8] = try row["evaluated"] {
             evaluated = stride(from: 0, to: bytes.count - 15, by: 16).map { start in
-                func word(_ at: Int) -> UInt64 { bytes[at..<(at + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-                return ConstraintID(high: word(start), low: word(start + 8))
+                func word(at offset: Int) -> UInt64 { bytes[offset..<(offset + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+                return ConstraintID(high: word(at: start), low: word(at: start + 8))
             }
         }
     }

@@ -47,7 +47,7 @@ extension Families {
             changesRights: true, stampedRows: 0,
             statements: [
                 MembershipStatements.promote(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
-                DraftStatements.expireWithoutConsent(remaining: "consent.user_id <> \(person.id)", at: now),
+                DraftStatements.expireWithoutConsent(remainingConsents: "consent.user_id <> \(person.id)", at: now),
             ])
     }
 
@@ -94,6 +94,7 @@ extension Families {
         try await createMember(caller, call, id: services.random.identifier(at: caller.now))
     }
 
+    /// Creates an account inside the family, with a given ID.
     /// - Parameter id: the new member's ID, which only seeds choose themselves.
     package func createMember(
         _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID

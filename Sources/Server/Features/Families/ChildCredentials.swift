@@ -80,13 +80,13 @@ extension Families {
             throw APIError.noPIN
         }
         let attempts = PINAttempts.forChild(path.userID)
-        let lockout = try await attempts.record(at: now, services.database)
-        let (isRight, hash) = try await attempts.refundingOnFailure(services.database) {
+        let lockoutEnd = try await attempts.record(at: now, services.database)
+        let (isRight, newHash) = try await attempts.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: checkedHash, .credentials, for: caller.userID)
-            let hash =
+            let newHash =
                 isRight ? try await services.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""
-            return (isRight, hash)
+            return (isRight, newHash)
         }
 
         return try await services.ledger.write(caller, in: path.familyID) { queries in
@@ -99,11 +99,11 @@ extension Families {
                 act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
-                if !isRight { act.recordLockout(until: lockout) }
+                if !isRight { act.recordLockout(until: lockoutEnd) }
                 return .refuse(act, .pinIsWrong)
             }
             act.statements = [
-                CredentialStatements.setPINHash(hash, for: member.userID, at: now),
+                CredentialStatements.setPINHash(newHash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
                 PINAttemptStatements.delete(attempts),
             ]

@@ -5,7 +5,7 @@ import Postgres
 
 extension Families {
     /// Returns a child's settings, for guardians and the child.
-    func childSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
+    func getChildSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
         let path = call.parameters
         let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.role == .guardian || member.userID == path.userID else {

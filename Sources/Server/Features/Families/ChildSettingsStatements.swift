@@ -35,7 +35,7 @@ enum ChildSettingsStatements {
         """
     }
 
-    /// Deletes the settings of a former child in every family.
+    /// Deletes a former child's settings in every family that they left or were removed from.
     static func delete(of child: UserID) -> SQL {
         """
         DELETE FROM child_settings k USING ledger_stamp, memberships m

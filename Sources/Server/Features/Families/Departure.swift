@@ -18,7 +18,7 @@ struct Departure<Answer: WireContent> {
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
     /// Returns the statement of the act that ends the person's sessions.
-    let endSessions: (UserID) -> SQL
+    let sessionRevocation: (UserID) -> SQL
     /// The statements that only this kind of departure adds to the act, such as the deletion of the account.
     var statements: [SQL] = []
     let answer: (MemberRecord) -> Answer
@@ -53,7 +53,7 @@ extension Families {
     ) -> Departure<MemberResponse> {
         Departure(
             kind: kind, deniedKind: deniedKind, denial: denial,
-            endSessions: { SessionStatements.revokeChildSessions(of: $0, at: now) },
+            sessionRevocation: { SessionStatements.revokeChildSessions(of: $0, at: now) },
             answer: { person in
                 MemberResponse(
                     userID: person.id, familyID: family, role: person.role, status: .removed, joinedAt: person.joinedAt)
@@ -88,7 +88,7 @@ extension Families {
         }
     }
 
-    /// Decides about an act of a departure.
+    /// Returns the decision about one act of a departure.
     /// - Parameter endsMembership: true for the act that ends the membership. If that act cannot cancel all open nags
     ///   to the person, nothing is written, and the answer is nil. False for an act that only cancels some of these
     ///   nags, with the answer nil.
@@ -123,7 +123,7 @@ extension Families {
         act.details["role"] = person.role.rawValue
         act.statements += [
             MembershipStatements.markRemoved(user, at: caller.now), MembershipStatements.revokeRelationships(user),
-            CredentialStatements.delete(of: user), departure.endSessions(user),
+            CredentialStatements.delete(of: user), departure.sessionRevocation(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwner(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]

@@ -9,7 +9,7 @@ package final class Families {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `families`: families, their members, and how their children sign in.
+    /// Registers the routes of the group `families`: families, their members, and how their children sign in.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createFamily, create)
         routes.signedIn(API.listFamilies, list)
@@ -20,7 +20,7 @@ package final class Families {
         routes.signedIn(API.leaveFamily, leave)
         routes.signedIn(API.renewFamilyCode, renewCode)
 
-        routes.signedIn(API.listMembers, members)
+        routes.signedIn(API.listMembers, listMembers)
         routes.signedIn(API.addMember, addMember)
         routes.signedIn(API.createMember, createMember)
         routes.signedIn(API.removeMember, removeMember)
@@ -28,7 +28,7 @@ package final class Families {
         routes.signedIn(API.setChildCredentials, setCredentials)
         routes.signedIn(API.unlockMember, unlockMember)
         routes.signedIn(API.changePIN, changePIN)
-        routes.signedIn(API.getChildSettings, childSettings)
+        routes.signedIn(API.getChildSettings, getChildSettings)
         routes.signedIn(API.updateChildSettings, updateChildSettings)
     }
 
@@ -65,7 +65,7 @@ package final class Families {
     }
 
     /// Lists the active members in the order in which they joined. Guardians also see lockouts after wrong PINs.
-    func members(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
+    func listMembers(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
         let rows = try await services.database.query(MembershipStatements.page(page, of: family))
@@ -118,7 +118,8 @@ package final class Families {
         return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try counts["made"]) : nil
     }
 
-    /// Whether the family's guardians consent to children's accounts. `user` is the caller.
+    /// Returns whether the family's guardians consent to children's accounts.
+    /// - Parameter user: the caller.
     func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(
             ConsentStatements.status(.childAccountCreation, for: user, in: family)

@@ -119,7 +119,8 @@ final class Incentives {
     ) async throws -> Act {
         let count = DailyCount(limit: .incentiveRuleChanges, user: member.userID)
         var statements = [
-            IncentiveStatements.insert(rule, by: member.userID, at: now), try await count.increment(at: now, queries),
+            IncentiveStatements.insert(rule, by: member.userID, at: now),
+            try await count.incrementStatement(at: now, queries),
         ]
         if rule.version > 1 { statements.append(IncentiveStatements.supersede(rule.id, version: rule.version - 1)) }
         let version = IncentiveRuleVersion(version: rule.version, terms: rule.terms, status: rule.status)

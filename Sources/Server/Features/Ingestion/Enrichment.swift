@@ -53,7 +53,7 @@ struct Enrichment: Sendable {
         self.relatedEvent = relatedEvent
     }
 
-    /// Returns the payload in the feed, for everybody who may read the nag.
+    /// Returns the payload of the enrichment's event in the feed, for everybody who may read the nag.
     /// - Parameters:
     ///   - root: the event that the enrichment is appended to.
     ///   - isExcuse: whether that event is an excuse.
@@ -87,7 +87,7 @@ extension Ingestion {
     ///   the related one, 409 for a merge into an input that was merged itself, 422 for a relation of an input to
     ///   itself.
     func append(
-        _ enrichment: Enrichment, to earlier: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
+        _ enrichment: Enrichment, to earlierInput: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID
     ) async throws -> InputResult {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
@@ -96,7 +96,7 @@ extension Ingestion {
             ).onlyRow()
             guard try permission["has_consent"] else { throw APIError.aiConsentIsMissing }
             let rows = try await queries.query(
-                IngestionStatements.rootEvent(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
+                IngestionStatements.rootEvent(of: earlierInput, by: caller.userID, on: nag, in: family, enrichment))
             guard let row = rows.first else { throw APIError.noSuchInput }
             let root: EventID = try row["event_id"]
             func result(_ outcome: InputOutcome) -> OutboxAnswer {
@@ -136,7 +136,7 @@ extension Ingestion {
     private func nag(
         of other: EventID, for enrichment: Enrichment, _ caller: Caller, in family: FamilyID, _ queries: any Queries
     ) async throws -> NagID {
-        guard let row = try await queries.query(IngestionStatements.rootEvent(other, in: family)).first else {
+        guard let row = try await queries.query(IngestionStatements.nagOfRootEvent(other, in: family)).first else {
             throw APIError.noSuchOtherInput
         }
         let nag: NagID = try row["nag_id"]

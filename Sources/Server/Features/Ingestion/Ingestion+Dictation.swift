@@ -7,8 +7,8 @@ extension Ingestion {
     /// Creates a draft of a nag that a person dictated for somebody else. Dictated words may only create drafts.
     /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
     ///   422 for content that a draft cannot have.
-    func draft(
-        _ order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
+    func createDraft(
+        of order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
         let nag = try SuggestedNag(dictated: order)
         let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in

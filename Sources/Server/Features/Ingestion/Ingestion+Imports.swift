@@ -20,20 +20,20 @@ extension Ingestion {
         }
         return try await services.ledger.writeAll(caller, in: order.familyID) { queries, perform in
             var member = try await services.access.member(caller, of: order.familyID, queries)
-            var examined = try await examine(order, member, caller, queries)
-            if let refusal = examined.refusal { throw refusal }
+            var examinedImport = try await examine(order, member, caller, queries)
+            if let refusal = examinedImport.refusal { throw refusal }
             // The drafts of an import are listed by their IDs, so these ascend in the order of the items.
-            let ids = examined.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
-            for (stepNumber, (index, step)) in examined.steps.enumerated() {
+            let ids = examinedImport.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
+            for (stepNumber, (index, step)) in examinedImport.steps.enumerated() {
                 // Each act requires the sequence number that the act before it left.
                 if stepNumber > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
                 let (act, draft) = try await act(
                     step, of: order.items[index], in: order, as: ids[stepNumber], by: member, caller, queries)
-                examined.results[index].draftID = draft
-                if stepNumber == ids.count - 1 { return .perform(act, examined.result(of: order)) }
+                examinedImport.results[index].draftID = draft
+                if stepNumber == ids.count - 1 { return .perform(act, examinedImport.result(of: order)) }
                 try await perform(act)
             }
-            return .answer(examined.result(of: order))
+            return .answer(examinedImport.result(of: order))
         }
     }
 
@@ -62,7 +62,7 @@ extension Ingestion {
             return (try await drafts.creationAct(draft, by: member, [storeChange(to: id)], at: caller.now, queries), id)
         case .editDraft(var draft, let body):
             let statement = storeChange(to: draft.id)
-            let act = try await drafts.edit(&draft, to: body, by: member, [statement], at: caller.now, queries)
+            let act = try await drafts.editAct(&draft, to: body, by: member, [statement], at: caller.now, queries)
             return (act, draft.id)
         }
     }
@@ -86,7 +86,7 @@ extension Ingestion {
         let members = try await queries.query(
             MembershipStatements.activeMembers(order.items.map(\.nag.recipientID), in: order.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
-        var examined = ExaminedImport()
+        var examinedImport = ExaminedImport()
         for (index, item) in order.items.enumerated() {
             let stored = storedResults[ids[index]]
             let draft = stored?.importedItem.flatMap { imported in
@@ -100,15 +100,15 @@ extension Ingestion {
             } else {
                 step = nil
             }
-            examined.add(
+            examinedImport.add(
                 item, at: index, of: order, stored, draft, step,
                 fault: step == nil ? nil : Self.fault(of: item.nag, members: members, at: caller.now))
         }
         let isUsedByAnother = importers.contains { $0 != member.userID }
-        if isUsedByAnother || !importers.isEmpty && !examined.steps.isEmpty {
+        if isUsedByAnother || !importers.isEmpty && !examinedImport.steps.isEmpty {
             throw APIError.importIDWasUsed
         }
-        return examined
+        return examinedImport
     }
 
     /// Returns the reason for which no draft can be made of a nag; nil if one can.
@@ -144,7 +144,7 @@ extension Ingestion {
     }
 }
 
-/// The step that an item of an import takes.
+/// A step to take for an item of an import.
 private enum ImportStep {
     /// Creates a draft of a nag.
     case createDraft
@@ -163,7 +163,7 @@ private struct ExaminedImport {
     /// Adds the result of an item, and its step if that can be taken.
     /// - Parameters:
     ///   - stored: the stored result of the item; nil for a new item.
-    ///   - draft: the draft that was made of the item; nil for a new item.
+    ///   - draft: the draft that was made of the item; nil for a new item, and if the draft has been deleted.
     ///   - fault: the reason for which the step cannot be taken; nil if it can.
     mutating func add(
         _ item: ImportItem, at index: Int, of order: NagImport, _ stored: StoredInputResult?, _ draft: DraftResponse?,

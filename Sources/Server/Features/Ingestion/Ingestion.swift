@@ -5,8 +5,9 @@ import Postgres
 import Reactor
 import SQL
 
-/// Accepts the outbox of a device and imports. Each input of an outbox becomes one event of the feed, with its
-/// provenance, in the same act as its consequences. Each item of an import becomes a draft, which people may execute.
+/// Accepts imports and the outboxes of devices. Each input of an outbox that is applied becomes one event of the feed,
+/// with its provenance, in the same act as its consequences. Each new item of an import becomes a draft, which people
+/// may execute.
 ///
 /// The use case in `Nags` decides whether an input is allowed, as for a request.
 final class Ingestion {
@@ -43,8 +44,8 @@ final class Ingestion {
         var results: [InputResult] = []
         for item in items {
             let input = Provenance(item, of: family, event: services.random.identifier(at: caller.now))
-            if let earlier = storedResults[item.clientID] {
-                results.append(earlier.result(for: input))
+            if let stored = storedResults[item.clientID] {
+                results.append(stored.result(for: input))
             } else {
                 results.append(try await process(item, input, from: caller, in: family))
             }
@@ -56,23 +57,23 @@ final class Ingestion {
     private func process(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
-        if let enrichment = Enrichment(item.act, source: input.source), let earlier = item.act.enrichedInput,
+        if let enrichment = Enrichment(item.act, source: input.source), let earlierInput = item.act.enrichedInput,
             let nag = item.nagID
         {
             return try await enrich(item, input) {
-                try await append(enrichment, to: earlier, on: nag, input, from: caller, in: family)
+                try await append(enrichment, to: earlierInput, on: nag, input, from: caller, in: family)
             }
         }
         do {
             if case .nag(let order) = item.act, input.denial(about: order.recipientID, by: caller.userID) != nil {
-                return try await draft(order, input, from: caller, in: family)
+                return try await createDraft(of: order, input, from: caller, in: family)
             }
             try await apply(item, input, from: caller, in: family)
-            if let stored = try await result(of: input, from: caller, in: family) { return stored }
+            if let stored = try await storedResult(of: input, from: caller, in: family) { return stored }
             return try await storeResult(input, item, .alreadyDone, nil, from: caller, in: family)
         } catch let error as PostgresError where error.violates(.inputID) {
             // Another request applied the same item at the same time: its result is the answer.
-            if let stored = try await result(of: input, from: caller, in: family) { return stored }
+            if let stored = try await storedResult(of: input, from: caller, in: family) { return stored }
             throw error
         } catch let refusal as APIError where refusal.isFinal {
             let outcome: InputOutcome = refusal.status == 409 ? .conflict : .refused
@@ -149,11 +150,13 @@ final class Ingestion {
             }
             return result
         } catch let error as PostgresError where error.violates(.inputID) {
-            return try await self.result(of: input, from: caller, in: family) ?? result
+            return try await self.storedResult(of: input, from: caller, in: family) ?? result
         }
     }
 
-    private func result(of input: Provenance, from caller: Caller, in family: FamilyID) async throws -> InputResult? {
+    private func storedResult(
+        of input: Provenance, from caller: Caller, in family: FamilyID
+    ) async throws -> InputResult? {
         try await results([input.id], of: caller.userID, in: family, services.database)[input.id]?.result(for: input)
     }
 

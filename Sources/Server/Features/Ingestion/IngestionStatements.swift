@@ -80,7 +80,7 @@ enum IngestionStatements {
     }
 
     /// Reads the nag of an event that an input became, and whether the input was merged into another.
-    static func rootEvent(_ event: EventID, in family: FamilyID) -> SQL {
+    static func nagOfRootEvent(_ event: EventID, in family: FamilyID) -> SQL {
         """
         SELECT i.nag_id, EXISTS (
             SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = 'merge'

@@ -4,7 +4,7 @@ import Domain
 import SQL
 
 extension StoredSource {
-    /// Creates the stored source of what a person approved in a draft. No other code maps a draft's source.
+    /// Creates the stored source of a draft's content. No other code maps a draft's source.
     init(_ source: DraftSource) {
         self =
             switch source {
@@ -35,7 +35,7 @@ extension StoredSource {
 }
 
 extension DraftSource {
-    /// Creates the source of a draft from the stored source of the input of which it is made. No other code does this.
+    /// Creates the source of a draft that is made of an input, from the input's source. No other code does this.
     init(_ source: StoredSource) {
         self =
             switch source {

@@ -57,7 +57,7 @@ final class AIKeys {
                     details: ["provider": provider.rawValue], stampedRows: 0,
                     statements: [
                         AIKeyStatements.store(stored), successStatement,
-                        try await count.increment(at: caller.now, queries),
+                        try await count.incrementStatement(at: caller.now, queries),
                     ])
                 return .perform(act, key)
             }
@@ -149,7 +149,7 @@ final class AIKeys {
     /// Requires an endpoint on the public internet.
     /// - Throws: 422 for another one.
     private func requirePublic(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
-        guard endpoint.hasPublicName else { throw APIError.endpointIsNotPublic }
+        guard endpoint.canBePublic else { throw APIError.endpointIsNotPublic }
         guard try await callLimiter.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
             throw APIError.endpointIsNotPublic
         }

@@ -102,7 +102,9 @@ struct PrometheusText {
         writeMetric("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
         writeHeader("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
         for reason in RealtimeCounters.CloseReason.allCases {
-            writeSample("nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#, String(counters.value(reason)))
+            writeSample(
+                "nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#,
+                String(counters.closingCount(for: reason)))
         }
         writeMetric("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.frames.value)
         writeMetric(
@@ -194,7 +196,7 @@ struct PrometheusText {
             writeSample("\(name)_bucket", labels + #",le="\#(Double(bound) / 1e9)""#, String(cumulativeCount))
         }
         writeSample("\(name)_bucket", labels + #",le="+Inf""#, String(totalCount))
-        writeSample("\(name)_sum", labels, "\(histogram.seconds)")
+        writeSample("\(name)_sum", labels, "\(histogram.totalSeconds)")
         writeSample("\(name)_count", labels, String(totalCount))
     }
 }

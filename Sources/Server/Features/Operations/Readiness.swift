@@ -79,7 +79,7 @@ final class Readiness {
         if let lastProbe, abs((now - lastProbe.time).microseconds) < lifetime.microseconds { return lastProbe.fault }
         // Requests that arrive during the probe get the last result.
         probe = (now, lastProbe?.fault)
-        guard let fault = await withTimeout({ try await $0.writeFault() }) else { return lastProbe?.fault }
+        guard let fault = await withTimeout({ try await $0.probeWrites() }) else { return lastProbe?.fault }
         probe = (now, fault)
         return fault
     }

@@ -155,7 +155,7 @@ final class Policies {
     ) async throws -> Act {
         var act = act
         let count = DailyCount(limit: .policyChanges, user: member.userID)
-        act.statements.append(try await count.increment(at: now, queries))
+        act.statements.append(try await count.incrementStatement(at: now, queries))
         return act
     }
 

@@ -87,7 +87,7 @@ package final class MemberPreferences {
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
                     setStatement(changedPreferences.stored, after: current, at: caller.now),
-                    try await count.increment(at: caller.now, queries),
+                    try await count.incrementStatement(at: caller.now, queries),
                 ]
                     + (change.movesEscalationSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
                     + (changedPreferences.stored.switchesServerAIOff

@@ -81,7 +81,8 @@ package final class Safety {
             _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ statement: SQL, at now: Timestamp,
             _ queries: any Queries
         ) async throws -> Act {
-            let count = try await DailyCount(limit: .blockChanges, user: block.actorID).increment(at: now, queries)
+            let count = try await DailyCount(limit: .blockChanges, user: block.actorID).incrementStatement(
+                at: now, queries)
             return Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
                 resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [statement, count])

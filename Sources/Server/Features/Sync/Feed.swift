@@ -53,11 +53,11 @@ final class Feed {
     ) async throws -> PageRows {
         let start = request.start
         let check = services.access.sessionCheck(caller)
-        if let standby = services.standby, start.mayBeLong(at: now), standby.isReady() {
+        if let standby = services.standby, start.mayBeLong(at: now), standby.checkReadiness() {
             let primaryStatement = SyncStatements.page(
                 family, for: caller, sessionCheck: check, from: start, request.size, withEntities: false,
                 withFacts: withFacts)
-            if let rows = try await rows(caller, family, request, primaryStatement, standby) { return rows }
+            if let rows = try await rowsFromStandby(caller, family, request, primaryStatement, standby) { return rows }
         }
         let statement = SyncStatements.page(
             family, for: caller, sessionCheck: check, from: start, request.size, withFacts: withFacts)
@@ -73,7 +73,7 @@ final class Feed {
     /// clock equals the primary's, so both are one snapshot of the family: the page is the one that the primary would
     /// have given at that moment. So a caller gets no state older than their position, nothing after their access has
     /// ended, and no write that is not acknowledged yet.
-    private func rows(
+    private func rowsFromStandby(
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, _ primaryStatement: SQL, _ standby: Standby
     ) async throws -> PageRows? {
         let rows = try await services.database.read(primaryStatement)
@@ -81,7 +81,7 @@ final class Feed {
         let stamp = gate.isPositionValid ? request.start.stamp : nil
         // Nothing has changed since the client's position.
         if let stamp, stamp > gate.clockTime { return PageRows(rows) }
-        let entities = SyncStatements.entities(
+        let entities = SyncStatements.entitiesFromStandby(
             family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning, request.size)
         return await standby.rows(of: entities).map { PageRows(rows, entities: $0) }
     }

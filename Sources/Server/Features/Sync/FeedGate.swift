@@ -8,14 +8,14 @@ import SQL
 struct FeedGate {
     /// The gate's text columns, in their order.
     private enum TextColumn: Int, CaseIterable {
-        case status, granted, visibility, epoch
+        case status, grantedPositions, visibility, epoch
 
         var column: Int { FeedColumns.texts.lowerBound + rawValue }
 
         var expression: SQL {
             switch self {
             case .status: "status"
-            case .granted: "array_to_string(granted, ',')"
+            case .grantedPositions: "array_to_string(granted, ',')"
             case .visibility: "visibility::text"
             case .epoch: "epoch::text"
             }
@@ -56,7 +56,7 @@ struct FeedGate {
 
     /// Whether the position is among the newest that the session was granted.
     func isGranted(_ grant: GrantedPosition) -> Bool {
-        row.withBytes(TextColumn.granted.column) { $0?.listsNumber(grant.storedNumber) ?? false }
+        row.withBytes(TextColumn.grantedPositions.column) { $0?.listsNumber(grant.storedNumber) ?? false }
     }
 }
 

@@ -57,7 +57,7 @@ enum SyncStatements {
     ///
     /// Each change of these rows, and of what a member may see of them, advances the family clock. So if the clocks are
     /// equal, the rows are those of the primary's snapshot.
-    static func entities(
+    static func entitiesFromStandby(
         _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart, _ size: FeedPageSize
     ) -> SQL {
         """
@@ -86,7 +86,7 @@ enum SyncStatements {
             ), visible_to_caller AS MATERIALIZED (
                 SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer
                        + CASE WHEN points_of IS NULL OR NOT sees_points THEN 0::bigint
-                              ELSE 8 * (1 + \(newestConsent)) END AS visibility
+                              ELSE 8 * (1 + \(newestPointsConsentSeq)) END AS visibility
                 FROM (SELECT *, points_of IS NULL OR user_id = ANY(points_of) AS sees_points FROM reader) r
             ), placed AS MATERIALIZED (
                 SELECT *, CASE WHEN \(condition) THEN \(start.positionSQL) ELSE '-infinity'::timestamptz END AS start,
@@ -169,7 +169,7 @@ enum SyncStatements {
 
     private static let membersWithPointsConsent = ConsentStatements.coveredPeople(
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
-    private static let newestConsent = ConsentStatements.newestGrantedSeq(
+    private static let newestPointsConsentSeq = ConsentStatements.newestGrantedSeq(
         of: .gamificationParticipation, in: "r.family_id")
 
     /// The account of the gate's reader.
@@ -199,7 +199,8 @@ enum SyncStatements {
         """
     }
 
-    /// Stores a position that a session was given, so that the session may continue from it.
+    /// Stores a position that a session was given, so that the session may continue from it. The sixteen newest
+    /// positions of a session in a family are kept.
     ///
     /// The commit does not wait for the disk: if the position is lost, the client gets a full page, but misses no
     /// change.

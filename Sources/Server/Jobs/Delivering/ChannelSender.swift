@@ -7,9 +7,10 @@ import SQL
 
 /// Sends the deliveries of one channel through its providers, several at once.
 ///
-/// Every instance has one for each channel. A delivery is claimed in a short statement and belongs to this sender until
-/// its lease ends; no transaction is open while the provider answers. When the provider has acknowledged a delivery, it
-/// is not sent again, unless this process dies before that is recorded: then the message is repeated with the same id.
+/// Each instance that sends notifications has one for each channel. A delivery is claimed in a short statement and
+/// belongs to this sender until its lease ends; no transaction is open while the provider answers. When the provider
+/// has acknowledged a delivery, it is not sent again, unless this process dies before that is recorded: then the
+/// message is repeated with the same id.
 final class ChannelSender {
     /// The points where tests make the process fail.
     enum Point {
@@ -25,7 +26,7 @@ final class ChannelSender {
     private let services: Services
     private let channel: DeliveryChannel
     /// The providers. A device gets its message from the first provider that addresses it. A provider that addresses
-    /// people sends one message to people who also have other devices, or who have none.
+    /// people sends one message to a person who has no device, or devices that no provider addresses.
     private let providers: [any MessageProvider]
     /// Whether messages to a gateway contain the push tokens of the person's devices.
     private let passesTokens: Bool
@@ -258,8 +259,8 @@ final class ChannelSender {
         }
     }
 
-    /// Stores the result of a delivery. It retries while the database cannot be reached, so that a message that a
-    /// provider has acknowledged is not sent twice, and throws the last error.
+    /// Stores the result of a delivery. After an error it tries again, up to 60 times and a second apart, so that a
+    /// message that a provider has acknowledged is not sent twice. Then it throws the last error.
     private func record(_ statement: SQL) async throws {
         for _ in 0..<60 where !isStopped {
             do {
@@ -306,7 +307,7 @@ final class ChannelSender {
 private struct SendingSummary {
     var acknowledgedDevices: Set<DeviceID>
     var isAcknowledged: Bool
-    /// The provider's name of the first message that it acknowledged.
+    /// The name that the provider gave to the first message that it acknowledged.
     var reference: String?
     var retry: (reason: String, after: Timestamp.Span?)?
     var rejection: String?

@@ -95,6 +95,7 @@ struct DeliveryFacts {
     private let sentAt: Timestamp?
     private let words: (description: String?, category: NagCategory?)
     private let isMember: Bool
+    /// Whether the person's consent to text messages is in force.
     private let mayText: Bool
     private let isBlocked: Bool
     private let isSuspended: Bool

@@ -19,7 +19,8 @@ struct DeliveryMessage: Sendable {
     let event: String
     let phase: EscalationPhase?
     let title: String
-    /// The nag's own words, or those of a push-back or a digest; empty for a connection. Never for a log.
+    /// The text of a notice, or the words of the nag, push-back or digest; without words the nag's category, and empty
+    /// for a connection. MUST NOT be logged.
     let text: String
     let createdAt: Timestamp
     let attempt: Int

@@ -60,7 +60,7 @@ final class DeliveryWorker: BackgroundJob {
 
     func stop() { for sender in senders { sender.stop() } }
 
-    /// Waits, after `stop`, a short time for the running deliveries, and closes the connections to the providers.
+    /// Waits for the running deliveries, at most `drainTime`, and closes the connections to the providers.
     /// Another instance tries the unfinished deliveries again when their lease ends.
     func finish() async {
         let timer = poller.schedule(at: .now() + Self.drainTime) { [clients] in for client in clients { client.close() }

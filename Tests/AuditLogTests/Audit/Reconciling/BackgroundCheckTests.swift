@@ -93,7 +93,7 @@ struct BackgroundCheckTests {
                 progress.incompleteReason = "an entry of a later version"
                 let statements: [SQL] = [
                     PassStatements.takeLease(gone), PassStatements.begin(gone, at: clock.now()),
-                    PassStatements.save(gone, progress, behind: nil),
+                    PassStatements.save(gone, progress, after: nil),
                     "UPDATE audit_pass SET held_until = 'epoch'",
                 ]
                 for statement in statements { _ = try await database.query(statement) }

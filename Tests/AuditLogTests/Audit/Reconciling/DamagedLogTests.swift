@@ -52,9 +52,11 @@ struct DamagedLogTests {
         #expect(broken.map(\.found) == ["unreadable_body"])
         let roles = report.findings.filter { $0.subject == .membership && $0.field == "role" }
         #expect(roles.count >= 2)
-        #expect(report.unproven.contains { $0.subject == .nag && $0.problem == .unread }, "\(report.unproven)")
-        #expect(!report.unproven.contains { $0.problem == .notReplayed })
-        #expect(report.unprovenCount == Int64(report.unproven.count))
+        #expect(
+            report.unprovenFindings.contains { $0.subject == .nag && $0.problem == .unread },
+            "\(report.unprovenFindings)")
+        #expect(!report.unprovenFindings.contains { $0.problem == .notReplayed })
+        #expect(report.unprovenCount == Int64(report.unprovenFindings.count))
     }
 
     @Test(
@@ -74,15 +76,15 @@ struct DamagedLogTests {
         let broken = report.findings.filter { $0.subject == .entry }
         #expect(broken.map(\.found) == ["altered_entry"], "\(report.findings)")
         let number = try #require(broken.first?.number)
-        #expect(report.unproven.contains { $0.problem == .notReplayed && $0.number == number })
+        #expect(report.unprovenFindings.contains { $0.problem == .notReplayed && $0.number == number })
         #expect(
-            report.unproven.first { $0.problem == .notReplayed }?.description
+            report.unprovenFindings.first { $0.problem == .notReplayed }?.description
                 .hasSuffix("the log could not be replayed from entry \(number) on") == true)
         // Points of before the entry, and their sums, which are compared with the rows.
         #expect(report.findings.contains { $0.subject == .points && $0.field == "delta_points" })
         #expect(report.findings.contains { $0.subject == .totals && $0.field == "points" })
         // A later entry may have changed a role.
-        #expect(report.unproven.count { $0.subject == .membership && $0.field == "role" } >= 2)
+        #expect(report.unprovenFindings.count { $0.subject == .membership && $0.field == "role" } >= 2)
         #expect(!report.findings.contains { $0.subject == .membership })
     }
 
@@ -112,7 +114,7 @@ struct DamagedLogTests {
                 """, Self.raiseRoles,
             ])
         #expect(report.findings.contains { $0.subject == .clock && $0.field == "seq" })
-        #expect(report.unproven.contains { $0.problem == .notReplayed })
-        #expect(report.unproven.contains { $0.subject == .membership && $0.field == "role" })
+        #expect(report.unprovenFindings.contains { $0.problem == .notReplayed })
+        #expect(report.unprovenFindings.contains { $0.subject == .membership && $0.field == "role" })
     }
 }

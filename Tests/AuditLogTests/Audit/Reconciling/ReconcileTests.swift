@@ -100,7 +100,7 @@ struct ReconcileTests {
     @Test("the database's schema is the one that the migrations make")
     func schema() async throws {
         try await TestServer.run { server in
-            let found = try await server.database.run { try await SchemaCheck($0).facts() }
+            let found = try await server.database.run { try await SchemaCheck($0).readFacts() }
             #expect(Set(found).subtracting(SchemaFacts.expected).sorted() == [], "add these to SchemaFacts")
             #expect(SchemaFacts.expected.subtracting(found).sorted() == [], "take these out of SchemaFacts")
         }

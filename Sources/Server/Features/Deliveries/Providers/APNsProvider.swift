@@ -25,7 +25,7 @@ final class APNsProvider: MessageProvider {
     func supportsDevices(_ platform: DevicePlatform) -> Bool { platform.isApple }
 
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
-        guard let device, Self.isToken(device.token) else { return .deviceGone }
+        guard let device, Self.isPathSafe(device.token) else { return .deviceGone }
         guard let token = currentToken() else { return .retry(reason: "the token could not be signed") }
         let now = clock.now()
         let request = HTTPClientRequest(
@@ -83,8 +83,8 @@ final class APNsProvider: MessageProvider {
         }
     }
 
-    /// Whether a device's token can be part of a path. Apple's tokens are hexadecimal digits.
-    private static func isToken(_ text: String) -> Bool {
+    /// Returns whether a device's token can be part of a path. Apple's tokens are hexadecimal digits.
+    private static func isPathSafe(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -103,7 +103,7 @@ final class APNsProvider: MessageProvider {
         if let token, now >= token.issuedAt, now - token.issuedAt < Self.tokenLifetime { return token.text }
         let header = #"{"alg":"ES256","kid":"\#(options.keyID)"}"#
         let claims = #"{"iss":"\#(options.teamID)","iat":\#(now.seconds)}"#
-        guard let text = options.key.token(header, claims) else { return nil }
+        guard let text = options.key.signedToken(header: header, claims: claims) else { return nil }
         token = (text, now)
         return text
     }

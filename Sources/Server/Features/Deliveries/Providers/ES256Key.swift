@@ -37,7 +37,7 @@ final class ES256Key: Sendable {
     }
 
     /// Returns a signed token with a header and claims (RFC 7519); nil if libcrypto fails.
-    func token(_ header: String, _ claims: String) -> String? {
+    func signedToken(header: String, claims: String) -> String? {
         let signingInput = base64URL(Array(header.utf8)) + "." + base64URL(Array(claims.utf8))
         return signature(of: Array(signingInput.utf8)).map { signingInput + "." + base64URL($0) }
     }

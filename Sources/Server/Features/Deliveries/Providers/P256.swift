@@ -18,14 +18,14 @@ enum P256 {
     /// - Parameter privateKey: a number of 32 bytes.
     /// - Returns: nil if one of the keys is invalid, or libcrypto fails.
     static func agreement(
-        of privateKey: [UInt8], with other: [UInt8]
+        of privateKey: [UInt8], with otherPublicKey: [UInt8]
     ) -> (publicKey: [UInt8], secret: [UInt8])? {
         guard privateKey.count == 32, let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) else { return nil }
         defer { EC_GROUP_free(group) }
         guard let scalar = BN_bin2bn(privateKey, 32, nil) else { return nil }
         defer { BN_clear_free(scalar) }
         guard BN_is_zero(scalar) == 0, BN_cmp(scalar, EC_GROUP_get0_order(group)) < 0,
-            let peer = point(other, group)
+            let peer = point(otherPublicKey, group)
         else { return nil }
         defer { EC_POINT_free(peer) }
         guard let ownPoint = EC_POINT_new(group) else { return nil }

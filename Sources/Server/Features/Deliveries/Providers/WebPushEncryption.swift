@@ -20,7 +20,8 @@ struct WebPushKeys: Sendable, Hashable {
 enum WebPushEncryption {
     /// The length in bytes of the longest body that every push service accepts.
     static let maxBodyLength = 4_096
-    /// The length of the salt, the record size, and the sender's public key with its length.
+    /// The length in bytes of what precedes the encrypted record: the salt, the record size, and the sender's public
+    /// key with its length.
     private static let headLength = 16 + 4 + 1 + P256.publicKeyLength
     private static let tagLength = 16
     /// The length in bytes of the longest text, which fills the longest body together with the byte that ends the text.
@@ -44,12 +45,12 @@ enum WebPushEncryption {
     static func encryptedBody(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]?
     {
         guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }
-        // RFC 8291, section 3.4: each value is the first block of HKDF's expansion.
-        let shared = hmacSHA256(secret, key: keys.auth)
-        let material = hmacSHA256(Array("WebPush: info\0".utf8) + keys.p256dh + publicKey + [1], key: shared)
-        let pseudorandom = hmacSHA256(material, key: salt)
-        let key = hmacSHA256(Array("Content-Encoding: aes128gcm\0\u{1}".utf8), key: pseudorandom).prefix(16)
-        let nonce = hmacSHA256(Array("Content-Encoding: nonce\0\u{1}".utf8), key: pseudorandom).prefix(12)
+        // RFC 8291, section 3.4. Each extraction by HKDF is one HMAC, and each expansion needs only its first block.
+        let combinedSecret = hmacSHA256(secret, key: keys.auth)
+        let inputKey = hmacSHA256(Array("WebPush: info\0".utf8) + keys.p256dh + publicKey + [1], key: combinedSecret)
+        let pseudorandomKey = hmacSHA256(inputKey, key: salt)
+        let key = hmacSHA256(Array("Content-Encoding: aes128gcm\0\u{1}".utf8), key: pseudorandomKey).prefix(16)
+        let nonce = hmacSHA256(Array("Content-Encoding: nonce\0\u{1}".utf8), key: pseudorandomKey).prefix(12)
         guard let encrypted = encrypt(record, key: Array(key), nonce: Array(nonce)) else { return nil }
         return salt + [0, 0, 16, 0, UInt8(publicKey.count)] + publicKey + encrypted
     }
@@ -58,11 +59,11 @@ enum WebPushEncryption {
     private static func encrypt(_ text: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8]? {
         guard let context = EVP_CIPHER_CTX_new() else { return nil }
         defer { EVP_CIPHER_CTX_free(context) }
-        var (output, count, rest) = ([UInt8](repeating: 0, count: text.count), Int32(0), Int32(0))
+        var (output, count, finalCount) = ([UInt8](repeating: 0, count: text.count), Int32(0), Int32(0))
         var tag = [UInt8](repeating: 0, count: tagLength)
         guard EVP_EncryptInit_ex(context, EVP_aes_128_gcm(), nil, key, nonce) == 1,
             EVP_EncryptUpdate(context, &output, &count, text, Int32(text.count)) == 1, Int(count) == text.count,
-            EVP_EncryptFinal_ex(context, &tag, &rest) == 1, rest == 0,
+            EVP_EncryptFinal_ex(context, &tag, &finalCount) == 1, finalCount == 0,
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagLength), &tag) == 1
         else { return nil }
         return output + tag

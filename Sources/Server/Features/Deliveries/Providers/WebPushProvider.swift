@@ -98,7 +98,8 @@ final class WebPushProvider: MessageProvider {
                 json.field("sub", options.contact)
             }
         }
-        return options.key.token(#"{"typ":"JWT","alg":"ES256"}"#, String(decoding: claims, as: UTF8.self))
+        return options.key.signedToken(
+            header: #"{"typ":"JWT","alg":"ES256"}"#, claims: String(decoding: claims, as: UTF8.self))
     }
 }
 

@@ -99,6 +99,6 @@ extension HTTPClientResponse {
 }
 
 extension SendingOutcome {
-    /// Retries after every error: network faults can pass, and the operator can correct the others meanwhile.
+    /// Creates a retry for any error: network faults can pass, and the operator can correct other faults meanwhile.
     init(_ error: HTTPClientError) { self = .retry(reason: error.description) }
 }
