@@ -81,8 +81,6 @@ import SQL
 
     // MARK: Current row
 
-    func isNull(_ column: Int) -> Bool { unsafe sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
-
     func cell(_ column: Int) -> SQLiteCell {
         let column = Int32(column)
         switch unsafe sqlite3_column_type(handle, column) {

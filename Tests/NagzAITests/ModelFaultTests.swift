@@ -29,6 +29,17 @@ struct ModelFaultTests {
         #expect(Reach.device < .server && Reach.server < .thirdParty && !(Reach.thirdParty < .device))
     }
 
+    @Test("a prompt that is too long for the model is not sent, and the model does not count as asked")
+    func unsentPrompt() async throws {
+        let model = SmallModel()
+        let writer = ModelWriter(model, prompts: try .english(), phrasebook: try .english())
+        let result = await writer.write(.summarizeExcuse("The bus was late", familyNames: []))
+        #expect(result == .failure(.promptTooLong) && model.requestCount == 0)
+        #expect(!ModelProblem.promptTooLong.wasAsked && ModelProblem.fault(.tooLong).wasAsked)
+        #expect(ModelProblem.promptTooLong.code(at: .device) == .localTooLong)
+        #expect(ModelProblem.promptTooLong.fallback == ModelProblem.fault(.tooLong).fallback)
+    }
+
     @Test("a provider covers a request only with its task, schema and tokens")
     func coverage() {
         func request(_ task: ModelTask, bytes: Int = 100, schema: OutputSchema? = nil) -> ModelRequest {
@@ -48,4 +59,21 @@ struct ModelFaultTests {
         #expect(!unstructured.covers(request(.intent, schema: OutputSchema(name: "nag", fields: []))))
         #expect(TaskKind.allCases.map(\.temperature) == [0, 0.7, 0.5, 0.3, 0.3, 0.3])
     }
+}
+
+/// A model with room for hardly more than its answer.
+private final class SmallModel: ModelProvider {
+    let name = ProviderName.localGateway
+    let reach = Reach.device
+    let capabilities = ProviderCapabilities(
+        worksOffline: true, supportsTools: false, supportsSchemas: true, contextTokens: 64,
+        kinds: Set(TaskKind.allCases), expectedLatency: .seconds(1))
+    private(set) var requestCount = 0
+
+    func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+        requestCount += 1
+        throw .unreachable
+    }
+
+    func availability() async -> Availability { .available }
 }

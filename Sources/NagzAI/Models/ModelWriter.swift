@@ -22,7 +22,7 @@ public struct ModelWriter {
     ) async -> Result<ModelResult, ModelProblem> {
         let request = prompts.request(
             for: facts, contextTokens: provider.capabilities.contextTokens, traceparent: traceparent)
-        guard provider.capabilities.covers(request) else { return .failure(.fault(.tooLong)) }
+        guard provider.capabilities.covers(request) else { return .failure(.promptTooLong) }
         let result: ModelResult
         do throws(ModelFault) { result = try await provider.generate(request) } catch {
             return .failure(.fault(error))
@@ -43,19 +43,25 @@ public struct ModelWriter {
 
 /// A reason why a model's text cannot be used.
 public enum ModelProblem: Error, Hashable, Sendable {
+    /// The prompt is longer than the model's context, so it was not sent.
+    case promptTooLong
     /// The model gave no text.
     case fault(ModelFault)
     /// The text may not be shown.
     case refused(OutputCheck.Refusal)
 
-    /// Whether the question may have been sent to the model. True also if the prompt was too long to be sent.
+    /// Whether the question may have been sent to the model.
     public var wasAsked: Bool {
-        if case .fault(.unavailable) = self { false } else { true }
+        switch self {
+        case .promptTooLong, .fault(.unavailable): false
+        case .fault, .refused: true
+        }
     }
 
     /// The reason why the rules answer instead.
     public var fallback: FallbackReason {
         switch self {
+        case .promptTooLong: FallbackReason(.tooLong)
         case .fault(let fault): FallbackReason(fault)
         case .refused(let refusal): .outputRejected(refusal)
         }
@@ -69,6 +75,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
     /// Returns the code for the person who asked. It is used if the rules may not answer.
     public func code(at reach: Reach) -> ExecutionCode {
         switch self {
+        case .promptTooLong: ModelFault.tooLong.code(at: reach)
         case .fault(let fault): fault.code(at: reach)
         case .refused: ModelFault.refused.code(at: reach)
         }

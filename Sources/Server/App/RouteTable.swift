@@ -298,17 +298,7 @@ final class RouteTable {
     private static func response(
         to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
     ) -> Response {
-        if let cause = failure.cause {
-            let isFault = failure.answer.status >= 500 && failure.answer.status != 503
-            // A client that disconnects cancels its request: that is no fault of the server.
-            log.write(Task.isCancelled ? .info : isFault ? .error : .warning, "request_failed") {
-                $0.field("request_id", request.id.description)
-                $0.field("trace_id", request.trace.traceID)
-                $0.field("route", request.route?.template)
-                $0.field("status", failure.answer.status)
-                $0.field("cause", cause)
-            }
-        }
+        log.write(failure, request)
         return errorResponse(failure.answer, request.id.description, fields)
     }
 

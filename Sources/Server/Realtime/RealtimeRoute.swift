@@ -42,7 +42,7 @@ final class RealtimeRoute {
             return .upgrade(to: "websocket", fields: handshake.fields) { bound.value.open(opening, $0) }
         } catch {
             let failure = Failure(error)
-            report(failure, request)
+            log.write(failure, request)
             let isCallerNotEntitled = failure.answer.status == 401 || failure.answer.status == 403
             guard !request.headers.contains("origin") else {
                 var refusal = failure.answer
@@ -103,14 +103,5 @@ final class RealtimeRoute {
     private func enforceLimit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
         guard let quota = limiter.consume(subject, .read, at: context.now), !quota.isAllowed else { return }
         throw APIError.tooManyRequests(retryAfter: quota.secondsToReset)
-    }
-
-    private func report(_ failure: Failure, _ request: Request) {
-        guard let cause = failure.cause else { return }
-        log.write(.warning, "request_failed") {
-            $0.field("request_id", request.id.description)
-            $0.field("route", Self.template)
-            $0.field("cause", cause)
-        }
     }
 }

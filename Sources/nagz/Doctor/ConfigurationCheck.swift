@@ -22,6 +22,9 @@ struct ConfigurationCheck {
         SecretFile(name: "VAPID key", option: Options.vapidKey) {
             _ = try KeyFile.read($0, name: "the VAPID key file")
         },
+        SecretFile(name: "mail password", option: Options.mailPassword) {
+            _ = try KeyFile.read($0, name: "the mail relay's password file")
+        },
         SecretFile(name: "model key", option: Options.modelKeyFile) {
             _ = try KeyFile.read($0, name: "the model key file")
         },
