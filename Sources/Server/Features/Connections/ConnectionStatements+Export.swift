@@ -1,3 +1,4 @@
+import Domain
 import SQL
 
 extension ConnectionStatements {
@@ -12,5 +13,10 @@ extension ConnectionStatements {
         FROM (\(connections(of: "\(page.user)", address: AccountStatements.email(of: page.user)))) c
         WHERE c.id > \(page.after) ORDER BY c.id LIMIT \(page.limit)
         """
+    }
+
+    /// Selects the IDs of the connections that a person is or was a party to.
+    static func ids(of user: UserID) -> SQL {
+        "SELECT c.id FROM connections c WHERE c.inviter_id = \(user) OR c.invitee_id = \(user)"
     }
 }

@@ -11,7 +11,7 @@ extension DeliveryStatements {
                 d.family_id IN (
                     SELECT \(FamilyID.outside)::uuid
                     UNION ALL
-                    SELECT c.id FROM connections c WHERE c.inviter_id = \(page.user) OR c.invitee_id = \(page.user))
+                    \(ConnectionStatements.ids(of: page.user)))
                 """
         return """
             SELECT d.id, jsonb_build_object(
