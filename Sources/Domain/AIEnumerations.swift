@@ -6,7 +6,7 @@ public enum PrivacyLevel: String, Sendable, CaseIterable { case local, cloud, au
 /// The purpose of a question, if its sender names one.
 public enum QuestionIntent: String, Sendable, CaseIterable { case informational, analytical, retrieval }
 
-/// The state of the network. A server is asked only if it is `online`.
+/// The state of the network. A question is sent to a server only if the state is `online`.
 public enum NetworkState: String, Sendable, CaseIterable { case online, offline, degraded }
 
 /// A person's choice of what may answer their questions.
@@ -48,7 +48,7 @@ public enum KeyProvider: String, Sendable, CaseIterable {
     case custom
 }
 
-/// The people whose questions a constraint applies to: everybody in the family, or only its owner.
+/// The people whose questions a constraint applies to: everybody in the family, or only the constraint's owner.
 public enum ConstraintScope: String, Sendable, CaseIterable { case family, own }
 
 /// The purpose of a constraint. It has no effect on the evaluation.

@@ -2,7 +2,7 @@
 public enum AttachmentLimit {
     /// The maximum size of one picture, in bytes.
     public static let maxBytes = 10 << 20
-    /// The maximum size of all pictures of one person that no nag uses yet, in bytes.
+    /// The maximum total size of one person's pictures that no nag uses yet, in bytes.
     public static let maxUnusedBytes = 50 << 20
     /// The maximum number of pictures of one nag.
     public static let maxPerNag = 8

@@ -128,7 +128,8 @@ extension TimeOfDay: CustomStringConvertible {
     }
 }
 
-/// The offsets of one time zone. The caller provides them (from Foundation), so that the rules do no I/O.
+/// The offsets of one time zone. The module `TimeZones` reads them from files, so that the rules of this module do no
+/// I/O.
 public protocol ZoneRules: Sendable {
     /// Returns the number of seconds by which local time is ahead of UTC at a moment.
     func secondsFromUTC(at moment: Timestamp) -> Int
@@ -153,16 +154,16 @@ extension ZoneRules {
     /// the gap; if the time occurs twice, it is the first.
     public func moment(_ date: CivilDate, _ time: TimeOfDay) -> Timestamp {
         let wallSeconds = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
-        let before = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds - 86_400)))
-        let after = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds + 86_400)))
+        let offsetBefore = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds - 86_400)))
+        let offsetAfter = Int64(secondsFromUTC(at: Timestamp(seconds: wallSeconds + 86_400)))
         // The result is the earlier candidate that has this wall-clock time. If neither has it, the result is computed
         // with the offset before the change.
-        let candidates = [wallSeconds - before, wallSeconds - after].sorted()
+        let candidates = [wallSeconds - offsetBefore, wallSeconds - offsetAfter].sorted()
         for candidate in candidates
         where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wallSeconds {
             return Timestamp(seconds: candidate)
         }
-        return Timestamp(seconds: wallSeconds - before)
+        return Timestamp(seconds: wallSeconds - offsetBefore)
     }
 }
 

@@ -14,7 +14,7 @@ public enum ConnectionLimit {
     public static let invitationLifetime = Timestamp.Span.days(30)
 }
 
-/// Operations on a connection that not every person may do at any time.
+/// Operations on a connection whose permission depends on the party (`ConnectionParty`).
 public enum ConnectionAct: String, Sendable, CaseIterable {
     case accept, decline
     case shareChildren = "share_children"

@@ -4,5 +4,8 @@ public enum ConsentLimit {
     public static let perDay = 10
 
     /// Returns the reason why one more consent is refused; nil when it is allowed.
-    public static func denial(givenToday: Int) -> Denial? { givenToday >= perDay ? .consentLimitReached : nil }
+    /// - Parameter givenWithinDay: the number of consents of the type that the person gave within the last 24 hours.
+    public static func denial(givenWithinDay: Int) -> Denial? {
+        givenWithinDay >= perDay ? .consentLimitReached : nil
+    }
 }

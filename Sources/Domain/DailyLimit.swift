@@ -1,5 +1,5 @@
-/// A limit on one person's acts within a day, for acts that have an audit entry and no other limit. The raw value is
-/// stored.
+/// A limit on one person's acts of one kind within a day. Some of these acts have further limits, such as requests for
+/// codes by text message. The raw value is stored.
 public enum DailyLimit: String, Sendable, CaseIterable {
     /// Registrations of new devices, and of devices with another session or owner.
     case deviceRegistrations = "device_registrations"

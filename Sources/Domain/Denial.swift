@@ -1,7 +1,7 @@
 /// A reason why a rule of the domain refuses an operation. The raw value is for the audit log, the message for a
 /// person.
 public enum Denial: String, Error, Sendable, CaseIterable {
-    // Roles in a family
+    // Families: roles, accounts, consents, policies, incentives, constraints and drafts
     case notAMember = "not_a_member"
     case guardianOnly = "guardian_only"
     case guardianOrSelfOnly = "guardian_or_self_only"
@@ -41,8 +41,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case connectionBlocked = "connection_blocked"
     case sameFamily = "same_family"
     case notACaregiver = "not_a_caregiver"
+    // Daily limits on nags, and operations on one nag
     case dailyCapReached = "daily_cap_reached"
-    // Operations on one nag
     case noteLimitReached = "note_limit_reached"
     case excuseLimitReached = "excuse_limit_reached"
     case changeLimitReached = "change_limit_reached"

@@ -1,14 +1,14 @@
 /// The decision whether a person's daily digest is due. It is due once for each date in the person's zone, from a
 /// chosen time of day on.
 public struct DigestTurn: Hashable, Sendable {
-    /// The date whose digest is due now; nil if today's digest is not due yet or was made.
+    /// The date whose digest is due now; nil if today's digest is not due yet, or was made or skipped.
     public let dueDate: CivilDate?
     /// The time at which to check again, which is later than `now`.
     public let nextCheck: Timestamp
 
     /// - Parameters:
     ///   - time: the time of day that the person chose.
-    ///   - last: the last date whose digest was made; nil for none.
+    ///   - last: the last date whose digest was made or skipped; nil for none.
     public init(at time: TimeOfDay, last: CivilDate?, now: Timestamp, zone: some ZoneRules) {
         let today = zone.local(now).date
         let moment = zone.moment(today, time)

@@ -66,7 +66,7 @@ public enum DraftLimit {
     /// The time for which a draft can be executed.
     public static let lifetime = Timestamp.Span.hours(24)
     /// The time for which a confirmation can be used.
-    public static let keyLifetime = Timestamp.Span.seconds(60)
+    public static let confirmationKeyLifetime = Timestamp.Span.seconds(60)
     /// The maximum number of rows that a draft may be based on.
     public static let maxContextRows = 20
     /// The lengths of a message, in characters.

@@ -1,4 +1,5 @@
-// The closed enumerations of the wire contract. The raw values are sent to clients and stored in the database.
+// The closed enumerations of the wire contract. The raw values are sent to clients, and most are also stored in the
+// database. Of `EscalationPhase` the number is stored.
 
 public enum FamilyRole: String, Sendable, CaseIterable { case guardian, participant, child }
 

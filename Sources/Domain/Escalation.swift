@@ -21,7 +21,7 @@ public struct Escalation: Sendable {
     private let zone: any ZoneRules
 
     /// - Parameters:
-    ///   - base: the result of `base(dueAt:committedAt:preferences:)`.
+    ///   - baseTime: the result of `baseTime(dueAt:committedAt:preferences:)`.
     ///   - zone: the recipient's zone.
     public init(
         createdAt: Timestamp, base: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
@@ -73,8 +73,8 @@ public struct Escalation: Sendable {
     public func nextReminder(after lastReminder: Timestamp?, now: Timestamp, snoozedUntil: Timestamp?) -> Timestamp? {
         guard let first = steps.first(where: { $0.stage == .phase(.overdueSoft) })?.at, let missed = steps.last?.at
         else { return nil }
-        let nextInterval = lastReminder.map { $0 + plan.reminderInterval } ?? first
-        let earliest = max(first, nextInterval, now, snoozedUntil ?? now)
+        let nextRegularTime = lastReminder.map { $0 + plan.reminderInterval } ?? first
+        let earliest = max(first, nextRegularTime, now, snoozedUntil ?? now)
         let moment = quietHours?.end(after: earliest, in: zone) ?? earliest
         return moment < missed ? moment : nil
     }

@@ -32,8 +32,8 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
-    /// The time before an escalation step in which an unsent earlier notification of the nag is replaced by that of the
-    /// step: five seconds, or 1/180 of the reminder interval if that is shorter.
+    /// The length of the period before an escalation step in which the step's notification replaces an earlier one of
+    /// the nag that is not sent yet: five seconds, or 1/180 of the reminder interval if that is shorter.
     public var replacementLead: Timestamp.Span {
         min(.seconds(5), Timestamp.Span(microseconds: reminderInterval.microseconds / 180))
     }
@@ -51,7 +51,9 @@ public struct EscalationPlan: Hashable, Sendable {
 
     /// Returns the earliest time of the step that follows a phase, whatever the recipient's preferences. Quiet hours
     /// can only delay it.
-    public func earliestStep(after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?) -> Timestamp {
+    public func earliestStepTime(
+        after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?
+    ) -> Timestamp {
         min(dueAt, committedAt ?? dueAt) + offset(after: phase)
     }
 }

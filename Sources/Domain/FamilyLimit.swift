@@ -10,7 +10,8 @@ public enum FamilyLimit {
     public static func denialOfMember(active: Int) -> Denial? { active >= maxMembers ? .familyFull : nil }
 
     /// Returns the reason why one more account is refused; nil when one is allowed.
-    public static func denialOfAccount(madeToday: Int) -> Denial? {
-        madeToday >= accountsPerDay ? .accountLimitReached : nil
+    /// - Parameter madeWithinDay: the number of accounts created in the family within the last 24 hours.
+    public static func denialOfAccount(madeWithinDay: Int) -> Denial? {
+        madeWithinDay >= accountsPerDay ? .accountLimitReached : nil
     }
 }

@@ -1,7 +1,7 @@
 /// The condition under which an incentive rule takes effect.
 public enum IncentiveTrigger: String, Sendable, CaseIterable {
-    /// Every completion of the recipient whose number is a multiple of the rule's count. All scored completions in the
-    /// family count, also late ones and those from before the rule.
+    /// A completion with which the number of the recipient's completions becomes a multiple of the rule's count. All
+    /// their scored completions in the family count, also late ones and those from before the rule.
     case nagCompleted = "nag_completed"
     /// The completion on time with which the recipient's streak reaches the rule's count. It can be reached again after
     /// a miss.

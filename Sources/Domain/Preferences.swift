@@ -16,6 +16,7 @@ public struct Preferences: Hashable, Sendable {
     public var aiOnDeviceEnabled = true
     public var pushBackMode = PushBackMode.bounded
     public var usesCommitTimeForEscalation = false
+    /// Whether the person, and not the recipient, is notified of the last phase of nags that the person sent.
     public var notifiesSentOverdue = false
     public var tone = PreferredTone.friendly
     /// The mode that decides what may answer the person's AI questions.
@@ -81,12 +82,12 @@ public struct Preferences: Hashable, Sendable {
 
 extension Preferences {
     /// Returns the channels of the person's notifications. Without the consent to text messages it is push alone.
-    /// - Parameter mayText: whether the person has consented to text messages.
-    public func channels(mayText: Bool) -> [DeliveryChannel] {
+    /// - Parameter hasSMSConsent: whether the person has consented to text messages.
+    public func channels(hasSMSConsent: Bool) -> [DeliveryChannel] {
         DeliveryChannel.allCases.filter { channel in
             switch channel {
-            case .push: deliveryChannel != .sms || !mayText
-            case .sms: deliveryChannel != .push && mayText
+            case .push: deliveryChannel != .sms || !hasSMSConsent
+            case .sms: deliveryChannel != .push && hasSMSConsent
             }
         }
     }

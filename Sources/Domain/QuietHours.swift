@@ -24,7 +24,7 @@ public struct QuietHours: Hashable, Sendable {
         contains(zone.local(moment).time)
     }
 
-    /// Returns the end of the quiet hours that contain `moment`; `moment` if it is outside.
+    /// Returns `moment` if it is outside the quiet hours; otherwise the end of the quiet hours that contain it.
     ///
     /// A clock change that skips the end of the quiet hours ends them. The result is `moment` or a whole second.
     public func end(after moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
@@ -40,7 +40,8 @@ public struct QuietHours: Hashable, Sendable {
         return second == moment.seconds ? moment : Timestamp(seconds: second)
     }
 
-    /// Returns the last whole second before the quiet hours that contain `moment`; `moment` if it is outside.
+    /// Returns `moment` if it is outside the quiet hours; otherwise the last whole second before the quiet hours that
+    /// contain it.
     public func lastMoment(before moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         for _ in 0..<8 {

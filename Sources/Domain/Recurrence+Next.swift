@@ -30,10 +30,10 @@ extension Recurrence {
         let next: Timestamp? =
             switch self {
             case .every5Minutes, .every15Minutes, .every30Minutes, .hourly:
-                fixedInterval.map { Self.firstStep(of: $0, from: previous, after: floor) }
-            case .daily: Self.firstDay(every: 1, after: floor, anchor: anchor, in: zone)
-            case .weekly: Self.firstDay(every: 7, after: floor, anchor: anchor, in: zone)
-            case .monthly: Self.firstMonthDay(after: floor, anchor: anchor, in: zone)
+                fixedInterval.map { Self.firstFixedDueTime(every: $0, from: previous, after: floor) }
+            case .daily: Self.firstDueTime(everyDays: 1, after: floor, anchor: anchor, in: zone)
+            case .weekly: Self.firstDueTime(everyDays: 7, after: floor, anchor: anchor, in: zone)
+            case .monthly: Self.firstMonthlyDueTime(after: floor, anchor: anchor, in: zone)
             }
         return next.flatMap { $0 <= .lastSecond ? $0 : nil }
     }
@@ -49,15 +49,15 @@ extension Recurrence {
         }
     }
 
-    private static func firstStep(of length: Timestamp.Span, from previous: Timestamp, after floor: Timestamp)
-        -> Timestamp
-    {
+    private static func firstFixedDueTime(
+        every length: Timestamp.Span, from previous: Timestamp, after floor: Timestamp
+    ) -> Timestamp {
         let steps = floorDivide((floor - previous).microseconds, length.microseconds) + 1
         return previous + Timestamp.Span(microseconds: steps * length.microseconds)
     }
 
-    private static func firstDay(
-        every length: Int64, after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+    private static func firstDueTime(
+        everyDays length: Int64, after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let first = anchor.date.daysSinceEpoch
         let today = zone.local(floor).date.daysSinceEpoch
@@ -71,7 +71,7 @@ extension Recurrence {
         return nil
     }
 
-    private static func firstMonthDay(
+    private static func firstMonthlyDueTime(
         after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let today = zone.local(floor).date

@@ -58,7 +58,8 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     public static let recipient = NagPart(rawValue: 2)
     /// A guardian of the nag's family.
     public static let guardian = NagPart(rawValue: 4)
-    /// A guardian of the child who receives a nag of a connection. They read it, and may withdraw it.
+    /// A guardian of the child who receives a nag of a connection. They read it, its excuses and its deliveries, and
+    /// may withdraw it.
     public static let guardianOfConnectedRecipient = NagPart(rawValue: 8)
 }
 
@@ -146,9 +147,9 @@ public enum RoleMatrix {
         }
     }
 
-    /// Returns the reason why a person may not see the mediator's insights about a member; nil when they may.
-    /// Insights are for the member and for guardians.
-    public static func denialOfInsights(isSelf: Bool, by member: MemberState) -> Denial? {
+    /// Returns the reason why a person may not read or change what belongs to one member, such as preferences, points
+    /// and the mediator's insights; nil when they may. The member and the guardians may.
+    public static func denialOfMemberData(isSelf: Bool, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
@@ -161,7 +162,7 @@ public enum RoleMatrix {
     ) -> Denial? {
         if let denial = denial(of: .readReports, by: sender) { return denial }
         if recipient.membership != .active { return .recipientNotAMember }
-        if denialOfInsights(isSelf: false, by: recipient) != nil { return .digestForGuardians }
+        if denialOfMemberData(isSelf: false, by: recipient) != nil { return .digestForGuardians }
         return denialOfContact(relationship: recipient.relationship, isBlocked: isBlocked)
     }
 
@@ -197,7 +198,8 @@ public enum RoleMatrix {
     }
 
     /// Returns the reason why a guardian may not leave or be removed; nil when they may. A family needs at least
-    /// one guardian.
+    /// one guardian with a password.
+    /// - Parameter activeGuardians: the number of guardians who have a password or are the person who departs.
     public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
         role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil
     }

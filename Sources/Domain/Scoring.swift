@@ -23,11 +23,11 @@ public struct Score: Hashable, Sendable {
     public let points: Int
     public let streakDelta: Int
 
-    /// Calculates points and streak. Points are base × multiplier, rounded half up. A completion on time adds one to
-    /// the streak, a late one does not change it, a miss resets it.
+    /// Calculates the points and the change of the streak. Points are base × multiplier, rounded half up. A completion
+    /// on time adds one to the streak, a late one does not change it, a miss resets it.
     ///
-    /// The multiplier is rounded to thousandths and the rest is integer arithmetic, so 0.35 × 10 is 4 on every
-    /// platform. A multiplier out of the policy's range is clamped to it.
+    /// The multiplier is rounded to thousandths, and the calculation continues with integers, so 0.35 × 10 is 4 on
+    /// every platform. A multiplier out of the policy's range is clamped to it; one that is not a number counts as 1.
     /// - Parameter givesPoints: whether the person gets points. Their streak changes in any case.
     public init(_ outcome: Punctuality, multiplier: Double, currentStreak: Int, givesPoints: Bool = true) {
         let range = FamilyPolicy.pointsMultiplierRange
@@ -41,10 +41,5 @@ public struct Score: Hashable, Sendable {
             case .late: 0
             case .missed: -max(0, currentStreak)
             }
-    }
-
-    /// Returns the streak after a sequence of events: the sum of their deltas, at least 0.
-    public static func streak(summing deltas: some Sequence<Int>) -> Int {
-        max(0, deltas.reduce(0) { $0.addingReportingOverflow($1).partialValue })
     }
 }

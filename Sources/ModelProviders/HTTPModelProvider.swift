@@ -15,7 +15,7 @@ public final class HTTPModelProvider: ModelProvider {
     public let reach: Reach
     public let capabilities: ProviderCapabilities
 
-    private let host: ModelHost
+    private let endpoint: ModelEndpoint
     private let modelProtocol: any ModelProtocol
     /// The name of the model, as configured.
     package let model: String
@@ -29,25 +29,26 @@ public final class HTTPModelProvider: ModelProvider {
     private static let listLifetime = Duration.seconds(10)
 
     init(
-        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost,
+        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at endpoint: ModelEndpoint,
         modelProtocol: any ModelProtocol, model: String, key: ModelKey?, health: ProviderHealth,
         now: @escaping () -> ContinuousClock.Instant
     ) {
-        (self.name, self.reach, self.capabilities, self.host) = (name, reach, capabilities, host)
+        (self.name, self.reach, self.capabilities, self.endpoint) = (name, reach, capabilities, endpoint)
         (self.modelProtocol, self.model, self.key, self.health, self.now) = (modelProtocol, model, key, health, now)
-        limits = host.limits
+        limits = endpoint.limits
     }
 
     /// Creates the provider of a service with OpenAI's protocol: a gateway on this machine, OpenAI itself, or another
     /// one.
     /// - Parameter now: returns the time of a monotonic clock.
     public static func openAICompatible(
-        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost, model: String,
-        key: ModelKey? = nil, schemaStyle: SchemaStyle = .jsonSchema, tokensField: TokensField = .maxTokens,
-        health: ProviderHealth = ProviderHealth(), now: @escaping () -> ContinuousClock.Instant = { .now }
+        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at endpoint: ModelEndpoint,
+        model: String, key: ModelKey? = nil, schemaStyle: SchemaStyle = .jsonSchema,
+        tokensField: TokensField = .maxTokens, health: ProviderHealth = ProviderHealth(),
+        now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
-            name, reach, capabilities, at: host,
+            name, reach, capabilities, at: endpoint,
             modelProtocol: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
             health: health, now: now)
     }
@@ -55,11 +56,11 @@ public final class HTTPModelProvider: ModelProvider {
     /// Creates the provider of a service with Anthropic's protocol, called with a person's own key.
     /// - Parameter now: returns the time of a monotonic clock.
     public static func anthropic(
-        at host: ModelHost, model: String, key: ModelKey, health: ProviderHealth = ProviderHealth(),
+        at endpoint: ModelEndpoint, model: String, key: ModelKey, health: ProviderHealth = ProviderHealth(),
         now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
-            .ownProvider, .thirdParty, .thirdParty, at: host, modelProtocol: AnthropicProtocol(), model: model,
+            .ownProvider, .thirdParty, .thirdParty, at: endpoint, modelProtocol: AnthropicProtocol(), model: model,
             key: key, health: health, now: now)
     }
 
@@ -162,7 +163,7 @@ public final class HTTPModelProvider: ModelProvider {
         _ totalTimeout: Duration
     ) async throws(ModelFault) -> HTTPClientResponse {
         do throws(HTTPClientError) {
-            return try await host.send(
+            return try await endpoint.send(
                 method, path, headers: headers, body: body, limits: limits.requestLimits(totalTimeout: totalTimeout))
         } catch {
             let fault = ModelFault(error)

@@ -4,10 +4,10 @@ enum WebP {
         output.append(try reader.take(4), of: reader.bytes)
         let size = try reader.readLittleEndian(4)
         output += [0, 0, 0, 0]  // the size, written at the end
-        let content = try reader.take(size)
-        guard content.count >= 4 else { throw .malformed }
-        output.append(content.lowerBound..<content.lowerBound + 4, of: reader.bytes)
-        var chunks = ByteReader(reader.bytes, content.lowerBound + 4..<content.upperBound)
+        let riffContent = try reader.take(size)
+        guard riffContent.count >= 4 else { throw .malformed }
+        output.append(riffContent.lowerBound..<riffContent.lowerBound + 4, of: reader.bytes)
+        var chunks = ByteReader(reader.bytes, riffContent.lowerBound + 4..<riffContent.upperBound)
         var (hasPicture, isFirst, isExtended) = (false, true, false)
         var (pixelCount, frameCount) = (0, 0)
         var (hasProfile, hasOrientation) = (false, false)

@@ -25,11 +25,12 @@ import SQL
 
     /// The maximum number of cached statements. A further one empties the cache.
     private static let maxStatementCount = 128
+    private static let busyTimeoutMilliseconds: Int32 = 5_000
 
     /// Opens the file, and creates it if it is missing.
     /// - Throws: `corrupt` for a file that is not a database, `inaccessible` if it cannot be opened.
     public init(
-        path: String, durability: Durability = .process, busyTimeoutMilliseconds: Int32 = 5_000
+        path: String, durability: Durability = .process
     ) throws(SQLiteError) {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .inaccessible(code: SQLITE_CANTOPEN) }
@@ -45,7 +46,7 @@ import SQL
             throw SQLiteError(code: code, "open")
         }
         unsafe handle = openedHandle
-        unsafe sqlite3_busy_timeout(openedHandle, busyTimeoutMilliseconds)
+        unsafe sqlite3_busy_timeout(openedHandle, Self.busyTimeoutMilliseconds)
         try run(script: "PRAGMA journal_mode = WAL")
         try run(script: "PRAGMA foreign_keys = ON")
         try run(script: "PRAGMA trusted_schema = OFF")

@@ -87,6 +87,7 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
     /// The password, or the PIN of a person without an email address.
     public let secret: String
     public let familyCode: String
+    /// The child's username, also in the sign-ins of adults, who do not use it.
     public let username: String
 
     init(_ person: DemoPerson, childCode: String) {

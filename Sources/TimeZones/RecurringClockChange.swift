@@ -3,7 +3,7 @@ import Domain
 /// The offsets of a zone after the last change that its file lists: one permanent offset, or two that alternate every
 /// year. A file contains it in the form of the POSIX variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct RecurringClockChange: Sendable {
-    /// The range of valid offsets from UTC, in seconds: up to about a day (RFC 9636).
+    /// The range of valid offsets from UTC, in seconds: less than 26 hours in both directions (RFC 9636).
     static let offsetRange = -93_599...93_599
 
     private let standardOffset: Int
@@ -47,10 +47,10 @@ extension RecurringClockChange.DayOfYear {
         switch self {
         case .withoutLeapDay(let day):
             let leapDay = day >= 60 && CivilDate.daysInMonth(year: year, month: 2) == 29 ? 1 : 0
-            return Self.first(1, in: year) + Int64(day - 1 + leapDay)
-        case .afterNewYear(let days): return Self.first(1, in: year) + Int64(days)
+            return Self.firstDay(ofMonth: 1, in: year) + Int64(day - 1 + leapDay)
+        case .afterNewYear(let days): return Self.firstDay(ofMonth: 1, in: year) + Int64(days)
         case .weekday(let month, let week, let weekday):
-            let first = Self.first(month, in: year)
+            let first = Self.firstDay(ofMonth: month, in: year)
             // 1970-01-01 was a Thursday.
             let firstWeekday = Int((first + 4) - floorDivide(first + 4, 7) * 7)
             var day = (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
@@ -59,7 +59,8 @@ extension RecurringClockChange.DayOfYear {
         }
     }
 
-    private static func first(_ month: Int, in year: Int) -> Int64 {
+    /// Returns the first day of a month, in days since the epoch.
+    private static func firstDay(ofMonth month: Int, in year: Int) -> Int64 {
         // Years outside the range of `CivilDate` are treated as its first or last year.
         CivilDate(year: min(max(year, 1), 9_999), month: month, day: 1)?.daysSinceEpoch ?? 0
     }
@@ -71,23 +72,23 @@ extension RecurringClockChange {
     /// Parses a rule; nil for any other text.
     init?(_ text: String) {
         var reader = Reader(text)
-        guard reader.skipName(), let standard = reader.readOffset() else { return nil }
-        standardOffset = -standard
+        guard reader.skipName(), let standardBehindUTC = reader.readOffset() else { return nil }
+        standardOffset = -standardBehindUTC
         guard !reader.isAtEnd else {
             summer = nil
             return
         }
         guard reader.skipName() else { return nil }
-        var offset = -standard + 3_600
+        var summerOffset = standardOffset + 3_600
         if !reader.isNext(",") {
-            guard let secondsBehindUTC = reader.readOffset() else { return nil }
-            offset = -secondsBehindUTC
+            guard let summerBehindUTC = reader.readOffset() else { return nil }
+            summerOffset = -summerBehindUTC
         }
         guard reader.skip(","), let start = reader.readDay(), let startTime = reader.readTime(), reader.skip(","),
             let end = reader.readDay(), let endTime = reader.readTime(), reader.isAtEnd,
-            Self.offsetRange.contains(standardOffset), Self.offsetRange.contains(offset)
+            Self.offsetRange.contains(standardOffset), Self.offsetRange.contains(summerOffset)
         else { return nil }
-        summer = SummerTime(offset: offset, start: start, end: end, startTime: startTime, endTime: endTime)
+        summer = SummerTime(offset: summerOffset, start: start, end: end, startTime: startTime, endTime: endTime)
     }
 
     private struct Reader {
@@ -139,8 +140,8 @@ extension RecurringClockChange {
                 guard let minutes = readNumber(0...59) else { return nil }
                 seconds += minutes * 60
                 if skip(":") {
-                    guard let rest = readNumber(0...59) else { return nil }
-                    seconds += rest
+                    guard let secondsPart = readNumber(0...59) else { return nil }
+                    seconds += secondsPart
                 }
             }
             return sign * seconds

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import Synchronization
 
-/// The IANA time zone database of this system, which a package of the system updates several times a year.
+/// The IANA time zone database of this system. The operating system's package updates it several times a year.
 ///
 /// Foundation has its own database, which is as old as the toolchain that linked it.
 public final class ZoneDatabase: Sendable {
@@ -37,8 +37,8 @@ public final class ZoneDatabase: Sendable {
     /// The release in use; nil if the folder has no database.
     public var release: Release? { loadedRelease.withLock { $0 } }
 
-    /// Looks for a new release, from which later zones are read. It reads only the first line of a file, so it may be
-    /// called every few seconds.
+    /// Checks whether there is a new release, so that tables read their zones again. It reads only the beginning of a
+    /// file, so it may be called every few seconds.
     public func refresh() {
         let isNew = loadedRelease.withLock { release in
             let current = Self.readRelease(in: folder)
@@ -50,7 +50,8 @@ public final class ZoneDatabase: Sendable {
 
     var currentGeneration: Int { generation.load(ordering: .acquiring) }
 
-    /// Returns the zone with that name; nil for an unknown name. It reads a file of a few kilobytes.
+    /// Returns the zone with that name; nil for an unknown name, and for a file that is no valid zone. It reads a file
+    /// of a few kilobytes.
     public func zone(_ name: String) -> (any ZoneRules)? {
         guard Self.isZoneName(name), let file = FileHandle(forReadingAtPath: "\(folder)/\(name)") else { return nil }
         defer { try? file.close() }

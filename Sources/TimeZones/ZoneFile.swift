@@ -37,29 +37,31 @@ extension ZoneFile {
     init?(_ bytes: [UInt8]) {
         var reader = BigEndianReader(bytes)
         guard let first = Header(&reader), first.version >= Header.secondVersion,
-            reader.skip(first.bodySize(timeSize: 4)), let header = Header(&reader), header.leapSeconds == 0,
-            header.types > 0, header.bodySize(timeSize: 8) <= reader.remaining
+            reader.skip(first.bodySize(timeSize: 4)), let header = Header(&reader), header.leapSecondCount == 0,
+            header.typeCount > 0, header.bodySize(timeSize: 8) <= reader.remaining
         else { return nil }
         var changes: [Int64] = []
-        changes.reserveCapacity(header.changes)
-        for _ in 0..<header.changes {
+        changes.reserveCapacity(header.changeCount)
+        for _ in 0..<header.changeCount {
             guard let change = reader.readInt64(), changes.last.map({ $0 < change }) ?? true else { return nil }
             changes.append(change)
         }
-        var types: [Int] = []
-        types.reserveCapacity(header.changes)
-        for _ in 0..<header.changes {
-            guard let type = reader.readByte(), type < header.types else { return nil }
-            types.append(Int(type))
+        var typeIndices: [Int] = []
+        typeIndices.reserveCapacity(header.changeCount)
+        for _ in 0..<header.changeCount {
+            guard let type = reader.readByte(), type < header.typeCount else { return nil }
+            typeIndices.append(Int(type))
         }
         var offsetsOfTypes: [Int32] = []
-        for _ in 0..<header.types {
+        for _ in 0..<header.typeCount {
             guard let offset = reader.readInt32(), RecurringClockChange.offsetRange.contains(Int(offset)),
                 reader.skip(2)
             else { return nil }
             offsetsOfTypes.append(offset)
         }
-        guard reader.skip(header.designations + header.standardIndicators + header.universalIndicators),
+        guard
+            reader.skip(
+                header.designationBytes + header.standardIndicatorCount + header.universalIndicatorCount),
             let footer = reader.readFooter()
         else { return nil }
         if footer.isEmpty {
@@ -69,16 +71,18 @@ extension ZoneFile {
             self.rule = rule
         }
         self.changes = changes
-        offsets = types.map { offsetsOfTypes[$0] }
+        offsets = typeIndices.map { offsetsOfTypes[$0] }
         firstOffset = offsetsOfTypes[0]
     }
 
-    /// The header of a part of a file: the version, and the counts of what follows.
+    /// The header of a part of a file: the version, and the sizes of the lists that follow.
     private struct Header {
         static let secondVersion = UInt8(ascii: "2")
 
         let version: UInt8
-        let universalIndicators, standardIndicators, leapSeconds, changes, types, designations: Int
+        let universalIndicatorCount, standardIndicatorCount, leapSecondCount, changeCount, typeCount: Int
+        /// The number of bytes of all abbreviations of the zone.
+        let designationBytes: Int
 
         init?(_ reader: inout BigEndianReader) {
             guard reader.skip(Array("TZif".utf8)), let version = reader.readByte(), reader.skip(15),
@@ -86,19 +90,19 @@ extension ZoneFile {
                 let changes = reader.readCount(), let types = reader.readCount(), let designations = reader.readCount()
             else { return nil }
             self.version = version
-            (universalIndicators, standardIndicators, leapSeconds) = (universal, standard, leaps)
-            (self.changes, self.types, self.designations) = (changes, types, designations)
+            (universalIndicatorCount, standardIndicatorCount, leapSecondCount) = (universal, standard, leaps)
+            (changeCount, typeCount, designationBytes) = (changes, types, designations)
         }
 
-        /// Returns the number of bytes that follow if a time has `timeSize` bytes. The counts are at most
+        /// Returns the number of bytes of the lists that follow if a time has `timeSize` bytes. Each count is at most
         /// `ZoneFile.sizeLimit`.
         func bodySize(timeSize: Int) -> Int {
-            changes * (timeSize + 1) + types * 6 + designations + leapSeconds * (timeSize + 4)
-                + standardIndicators + universalIndicators
+            changeCount * (timeSize + 1) + typeCount * 6 + designationBytes + leapSecondCount * (timeSize + 4)
+                + standardIndicatorCount + universalIndicatorCount
         }
     }
 
-    /// Reads the numbers of a file. Each method returns nil at the end of the file.
+    /// Reads the numbers of a file. At the end of the file, each method returns nil or false.
     private struct BigEndianReader {
         private let bytes: [UInt8]
         private var position = 0

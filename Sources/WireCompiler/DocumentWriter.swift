@@ -196,7 +196,8 @@ extension DocumentWriter {
         ]
     }
 
-    /// Returns the JSON value of a Swift literal; nil for any other expression.
+    /// Returns the JSON value of a Swift literal or an enumeration case such as `.friendlyReminder`; nil for any other
+    /// expression.
     private static func json(ofSwift expression: String) -> JSONValue? {
         switch expression {
         case "true": true

@@ -93,7 +93,8 @@ struct DraftTests {
     @Test("a key opens for its person until 60.000000 s after it was given")
     func key() {
         let (owner, other) = (UserID(high: 1, low: 1), UserID(high: 1, low: 2))
-        let key = ConfirmationKey(digest: [1, 2], owner: owner, expiresAt: Self.now + DraftLimit.keyLifetime)
+        let key = ConfirmationKey(
+            digest: [1, 2], owner: owner, expiresAt: Self.now + DraftLimit.confirmationKeyLifetime)
         #expect(key.allowsUse(of: [1, 2], by: owner, at: Self.now + .seconds(60)))
         #expect(!key.allowsUse(of: [1, 2], by: owner, at: Self.now + Timestamp.Span(microseconds: 60_000_001)))
         #expect(!key.allowsUse(of: [1, 2], by: other, at: Self.now))

@@ -89,7 +89,7 @@ import Testing
     func earliestStep(_ phase: EscalationPhase) {
         #expect(EscalationPhase(number: phase.number) == phase && EscalationPhase(number: 5) == nil)
         for committed in [nil, Self.due - .minutes(30), Self.due + .hours(2)] {
-            let earliest = EscalationPlan.standard.earliestStep(
+            let earliest = EscalationPlan.standard.earliestStepTime(
                 after: phase, dueAt: Self.due, committedAt: committed)
             for base in [Self.due, committed ?? Self.due] {
                 for hours in [nil, QuietHours.standard] {

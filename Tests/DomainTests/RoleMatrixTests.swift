@@ -129,11 +129,12 @@ import Testing
     }
 
     @Test func insightsAreForThePersonAndGuardians() {
-        #expect(RoleMatrix.denialOfInsights(isSelf: true, by: MemberState(role: .child)) == nil)
-        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: .guardian)) == nil)
-        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: .participant)) == .guardianOrSelfOnly)
+        #expect(RoleMatrix.denialOfMemberData(isSelf: true, by: MemberState(role: .child)) == nil)
+        #expect(RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: .guardian)) == nil)
         #expect(
-            RoleMatrix.denialOfInsights(isSelf: true, by: MemberState(role: .child, membership: .removed))
+            RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: .participant)) == .guardianOrSelfOnly)
+        #expect(
+            RoleMatrix.denialOfMemberData(isSelf: true, by: MemberState(role: .child, membership: .removed))
                 == .notAMember)
     }
 

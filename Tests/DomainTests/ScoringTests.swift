@@ -30,12 +30,6 @@ import Testing
         #expect(Punctuality(completedAt: due + .milliseconds(1), dueAt: due) == .late)
     }
 
-    @Test func aStreakIsNeverBelowZero() {
-        #expect(Score.streak(summing: [1, 1, 1, -3, 1]) == 1)
-        #expect(Score.streak(summing: [-5, 1]) == 0)
-        #expect(Score.streak(summing: []) == 0)
-    }
-
     static let badgesCases: [(BadgeFacts, Set<BadgeType>, [BadgeType])] = [
         (BadgeFacts(completions: 0, streak: 0), [], []),
         (BadgeFacts(completions: 1, streak: 0), [], [.firstCompletion]),
@@ -131,8 +125,8 @@ import Testing
     @Test func theFiftyFirstMemberAndTheFiftyFirstAccountOfADayAreRefused() {
         #expect(FamilyLimit.denialOfMember(active: 49) == nil)
         #expect(FamilyLimit.denialOfMember(active: 50) == .familyFull)
-        #expect(FamilyLimit.denialOfAccount(madeToday: 49) == nil)
-        #expect(FamilyLimit.denialOfAccount(madeToday: 50) == .accountLimitReached)
+        #expect(FamilyLimit.denialOfAccount(madeWithinDay: 49) == nil)
+        #expect(FamilyLimit.denialOfAccount(madeWithinDay: 50) == .accountLimitReached)
     }
 
     static let snoozesCases: [(String, String, SnoozeAllowance?, Denial?)] = [

@@ -60,14 +60,14 @@ struct ModelHarness: Sendable {
     func thirdParty(_ poller: Poller, _ word: String, isAnthropic: Bool) throws -> HTTPModelProvider {
         let networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.1"))])
         let client = HTTPClient(poller, networks: networks, authorities: server.authority)
-        let host = ModelHost.thirdParty(client, try #require(ThirdPartyURL(url(word))))
+        let endpoint = ModelEndpoint.thirdParty(client, try #require(ThirdPartyURL(url(word))))
         let clock = clock
         let key = ModelKey("secret")
         let provider =
             isAnthropic
-            ? HTTPModelProvider.anthropic(at: host, model: Self.model, key: key, now: { clock.now() })
+            ? HTTPModelProvider.anthropic(at: endpoint, model: Self.model, key: key, now: { clock.now() })
             : .openAICompatible(
-                .ownProvider, .thirdParty, .thirdParty, at: host, model: Self.model, key: key, now: { clock.now() })
+                .ownProvider, .thirdParty, .thirdParty, at: endpoint, model: Self.model, key: key, now: { clock.now() })
         provider.limits = .generous
         return provider
     }

@@ -33,7 +33,7 @@ struct RealRuntimeTests {
     }
 
     /// litellm as a third party, in either protocol.
-    private static func proxy(_ poller: Poller, path: String = "") throws -> (ModelHost, ModelKey) {
+    private static func proxy(_ poller: Poller, path: String = "") throws -> (ModelEndpoint, ModelKey) {
         let networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.1"))])
         let authority: String = try #require(variable("AUTHORITY"))
         let client = HTTPClient(poller, networks: networks, authorities: authority)
@@ -42,8 +42,8 @@ struct RealRuntimeTests {
     }
 
     private static func anthropic(_ poller: Poller, _ model: String) throws -> HTTPModelProvider {
-        let (host, key) = try proxy(poller)
-        let provider = HTTPModelProvider.anthropic(at: host, model: model, key: key)
+        let (endpoint, key) = try proxy(poller)
+        let provider = HTTPModelProvider.anthropic(at: endpoint, model: model, key: key)
         provider.limits = .generous
         return provider
     }
@@ -51,10 +51,10 @@ struct RealRuntimeTests {
     private static func openAI(
         _ poller: Poller, _ model: String, _ health: ProviderHealth = ProviderHealth()
     ) throws -> HTTPModelProvider {
-        let (host, key) = try proxy(poller, path: "/v1")
+        let (endpoint, key) = try proxy(poller, path: "/v1")
         let provider = HTTPModelProvider.openAICompatible(
-            .ownProvider, .thirdParty, .thirdParty, at: host, model: model, key: key, schemaStyle: .none, health: health
-        )
+            .ownProvider, .thirdParty, .thirdParty, at: endpoint, model: model, key: key, schemaStyle: .none,
+            health: health)
         provider.limits = .generous
         return provider
     }

@@ -166,7 +166,9 @@ import Testing
                 _ = try ConstraintCondition(
                     field: condition.field.rawValue, operator: condition.comparison.rawValue, value: condition.value)
             }
-            let rule = try $0.makeConstraint(id: ConstraintID(high: 0, low: 1), scope: .own, priority: 1)
+            let rule = try Constraint(
+                id: ConstraintID(high: 0, low: 1), scope: .own, name: $0.name, type: $0.type, priority: 1,
+                conditions: $0.conditions, action: $0.action)
             return "\(rule.name) (\(rule.type.rawValue)): \(rule.plainText)"
         }
         #expect(

@@ -57,25 +57,26 @@ struct GrowthTests {
         let (guardian, child) = (try caller(home.guardian), try caller(home.child))
         let day = now - .hours(12)..<now + .hours(12)
         return [
-            ("facts of a nag", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .full)),
-            ("tone", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .tone)),
+            ("facts of a nag", AIStatements.nagFacts(nag, in: .family, for: guardian, .full)),
+            ("tone", AIStatements.nagFacts(nag, in: .family, for: guardian, .tone)),
             ("patterns", AIStatements.misses(of: home.child.id, in: home.id, from: now - .days(90), to: now)),
             ("digest", AIStatements.openAndResolvedNags(of: home.id, subject: nil, from: now - .days(7), to: now)),
             (
                 "a guardian's first page",
                 SyncStatements.page(
-                    home.id, for: guardian, sessionCheck: "true", from: .beginning, .legacy, withFacts: true)
+                    home.id, for: guardian, from: .beginning, .legacy, withFacts: true)
             ),
             (
                 "a child's first page",
                 SyncStatements.page(
-                    home.id, for: child, sessionCheck: "true", from: .beginning, .legacy, withFacts: true)
+                    home.id, for: child, from: .beginning, .legacy, withFacts: true)
             ),
             ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, in: home.id, settings: home.id, day: day)),
             ("notes of a day", NagStatements.countNotes(by: home.child.id, in: home.id, day: day)),
             (
                 "nags sent on a day",
-                NagStatements.addressee(home.child.id, of: home.guardian.id, in: home.id, policy: nil, day: day)
+                NagStatements.creationFacts(
+                    for: home.child.id, from: home.guardian.id, in: home.id, policy: nil, day: day)
             ),
         ]
     }

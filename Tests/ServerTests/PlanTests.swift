@@ -108,7 +108,7 @@ struct PlanTests {
                         NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
                         NagStatements.openConnectionNags(toChild: one, orSharedBy: one),
                         NagStatements.openConnectionNags(between: one, and: other),
-                        NagStatements.exported(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
+                        NagStatements.exportedNags(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
                         RealtimeStatements.entries(ofConnections: [(ledger, 1)]),
                     ] { _ = try await planned.query(statement) }
                     return planned.plans.map(\.text)

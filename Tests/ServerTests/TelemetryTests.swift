@@ -288,11 +288,11 @@ struct OutsidePartyTests {
             !plain.content.contains("Notifications for your devices") && !plain.content.contains("Text messages go"))
         #expect(
             !plain.content.contains("runs on this server's machine") && plain.content.contains("OpenAI or Anthropic"))
-        let push = Self.policy { $0.push = "Apple's push service" }
+        let push = Self.policy { $0.pushService = "Apple's push service" }
         #expect(push.content.contains("go through Apple's push service. It learns the device's address"))
         let browsers = Self.policy { $0.hasWebPush = true }
         #expect(browsers.content.contains("the push service of the browser's maker"))
-        let sms = Self.policy { $0.sms = "the service at sms.example.org" }
+        let sms = Self.policy { $0.smsService = "the service at sms.example.org" }
         #expect(
             sms.content.contains("Text messages go through the service at sms.example.org, if you agreed to them. It"))
         let model = Self.policy { $0.hasModel = true }
@@ -311,7 +311,8 @@ struct OutsidePartyTests {
         var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
         let secret = [UInt8](repeating: 1, count: 32)
         configuration.deliveries.sms = .webhook(try #require(DeliveryOptions.Webhook(url: url, secret: secret)))
-        #expect(ThirdPartyRecipients(configuration).sms == name && ThirdPartyRecipients(configuration).push == nil)
+        #expect(ThirdPartyRecipients(configuration).smsService == name)
+        #expect(ThirdPartyRecipients(configuration).pushService == nil)
         for passesTokens in [false, true] {
             configuration.deliveries.push = configuration.deliveries.sms
             configuration.deliveries.passesTokens = passesTokens
@@ -320,9 +321,9 @@ struct OutsidePartyTests {
         }
         configuration.runsDeliveries = false
         let parties = ThirdPartyRecipients(configuration)
-        #expect(parties.sms == name && parties.sendsCodes, "codes are sent by every instance")
+        #expect(parties.smsService == name && parties.sendsCodes, "codes are sent by every instance")
         #expect(LegalTexts.privacyPolicy(parties).content.contains("or enter a telephone number, which gets a code."))
         configuration.deliveries.passesTokens = false
-        #expect(ThirdPartyRecipients(configuration).sms == nil)
+        #expect(ThirdPartyRecipients(configuration).smsService == nil)
     }
 }

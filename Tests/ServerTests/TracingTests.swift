@@ -216,7 +216,7 @@ struct TracingTests {
         let queue = SpanQueue()
         let trace = try #require(TraceContext(traceparent: "00-\(Self.trace)-b7ad6b7169203331-01"))
         for _ in 0..<(SpanQueue.limit + 5) {
-            queue.add(TraceSpan(trace, .request(.get, nil, .ok), start: ManualClock.start, nanoseconds: 1))
+            queue.add(TraceSpan(trace, .request(.get, nil, .ok), start: ManualClock.start, durationNanoseconds: 1))
         }
         #expect(queue.dropped.value == 5)
         #expect(queue.take(4_000).count == 4_000 && queue.take(4_000).count == 96 && queue.take(1).isEmpty)

@@ -106,10 +106,10 @@ public struct EntryLineParser {
         let dash = UInt8(ascii: "-")
         guard bytes[start + 8] == dash, bytes[start + 13] == dash, bytes[start + 18] == dash,
             bytes[start + 23] == dash,
-            let first = hexWord(start, start + 4), let second = hexWord(start + 9, start + 14),
-            let third = hexWord(start + 19, start + 24), let fourth = hexWord(start + 28, start + 32)
+            let word0 = hexWord(start, start + 4), let word1 = hexWord(start + 9, start + 14),
+            let word2 = hexWord(start + 19, start + 24), let word3 = hexWord(start + 28, start + 32)
         else { return nil }
-        let (high, low) = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
+        let (high, low) = (UInt64(word0) << 32 | UInt64(word1), UInt64(word2) << 32 | UInt64(word3))
         readIndex += 38
         return Identifier(high: high, low: low)
     }

@@ -50,6 +50,7 @@ public enum ExportRecord: Sendable {
 public struct LogLeafPosition: Hashable, Sendable {
     public var position: Int64
     public var family: FamilyID
+    /// The number of the entry in the family's chain.
     public var number: Int64
     /// The hash of the leaf at the position.
     public var hash: [UInt8]

@@ -18,7 +18,7 @@ public struct DraftCreate: Hashable, WireObject {
     /// The recipients of a digest without a body; ignored for other drafts.
     public var recipientIDs: [UserID]?
     public var source: DraftSource
-    /// Whether the rules or a model read the words.
+    /// The kind of engine that reads the words, the rules or a model; nil for the default.
     public var taskType: TaskType?
     /// The model to ask, among those of the person.
     public var model: String?

@@ -9,6 +9,7 @@ public struct ExecutionOptions: Hashable, Sendable {
     public var questionID: QuestionID?
     /// The token of an AI session.
     public var sessionID: Secret?
+    /// The kind of engine that is to answer; nil for the default.
     public var taskType: TaskType?
     /// Whether `task_type` is unknown, or missing although it is required. Such a question is refused, and recorded.
     public var isTaskUnknown = false

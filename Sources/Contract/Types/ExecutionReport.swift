@@ -17,7 +17,7 @@ public struct ExecutionReport: Hashable, WireObject {
     public var reason: String?
     /// The rule by which, according to the client, it chose the server; nil if it named none.
     public var claimedRule: RoutingRule?
-    /// The task that the client requested; `heuristic` if it requested none.
+    /// The kind of engine that the client requested; if it requested none, the one that mode or router chose.
     public var taskType: TaskType
     public var privacyLevel: PrivacyLevel
     public var intent: QuestionIntent?

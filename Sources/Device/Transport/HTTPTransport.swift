@@ -111,7 +111,7 @@ public final class HTTPTransport: Transport {
 private final class PendingTask: Sendable {
     private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
 
-    /// Sets the started task, and cancels it if it was cancelled before.
+    /// Sets the started task, and cancels it if `cancel` was called before.
     func setTask(_ task: Task<Void, Never>) {
         let isCancelled = state.withLock { state in
             state.task = task

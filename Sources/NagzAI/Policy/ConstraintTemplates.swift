@@ -24,13 +24,4 @@ public struct ConstraintTemplate: Hashable, Sendable {
             conditions: [.init(.content, .contains, "violence|illegal|harmful")],
             action: .block(reason: "This prompt contains restricted keywords")),
     ]
-
-    /// Creates a constraint from the template.
-    /// - Throws: a fault if the priority is out of range.
-    public func makeConstraint(
-        id: ConstraintID, scope: ConstraintScope, priority: Int
-    ) throws(ConstraintFault) -> Constraint {
-        try Constraint(
-            id: id, scope: scope, name: name, type: type, priority: priority, conditions: conditions, action: action)
-    }
 }

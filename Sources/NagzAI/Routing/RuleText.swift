@@ -22,7 +22,7 @@ extension RoutingRule {
     /// be untrue.
     /// - Parameters:
     ///   - route: the route that the rule chose; nil for none.
-    ///   - taskType: the requested task.
+    ///   - taskType: the kind of engine that was requested.
     ///   - level: the privacy level of the question.
     ///   - fallback: whether the person confirmed the fallback to the server.
     public func reason(

@@ -16,7 +16,7 @@ struct Access {
                    u.status <> 'deleted'
                        AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-            WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
+            WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
             """)
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         let status: String = try row["status"]
@@ -36,7 +36,7 @@ struct Access {
         let rows = try await queries.query(
             """
             SELECT u.id FROM users u JOIN admins a ON a.user_id = u.id AND a.revoked_at IS NULL
-            WHERE u.id = \(caller.userID) AND u.status = 'active' AND \(sessionCheck(caller))
+            WHERE u.id = \(caller.userID) AND u.status = 'active' AND \(caller.sessionCheck)
             """)
         guard rows.first != nil else { throw APIError.sessionHasEnded }
     }
@@ -53,7 +53,7 @@ struct Access {
             LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
             LEFT JOIN families f ON f.id = m.family_id
             LEFT JOIN family_clock c ON c.family_id = m.family_id
-            WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
+            WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
             """)
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["status"])
@@ -71,25 +71,27 @@ struct Access {
         return try await member(caller, of: family, queries)
     }
 
-    /// Returns the condition that the caller's session is still open, for statements that check it along with their own
-    /// reads: `… WHERE u.id = \(caller.userID) AND \(access.sessionCheck(caller))`.
-    func sessionCheck(_ caller: Caller) -> SQL {
-        switch caller.session {
-        case .development: "true"
-        case .signedIn(let session):
-            """
-            EXISTS (SELECT 1 FROM sessions s WHERE s.id = \(session) AND s.user_id = u.id
-                    AND s.revoked_at IS NULL AND s.expires_at > \(caller.now))
-            """
-        }
-    }
-
     static func requireActive(status: String) throws(APIError) {
         switch status {
         case "active": return
         case "pending_guardian_consent":
             throw APIError.accountIsPending
         default: throw APIError.sessionHasEnded
+        }
+    }
+}
+
+extension Caller {
+    /// The condition that the caller's session is still open, for statements that check it along with their own reads:
+    /// `… WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)`.
+    var sessionCheck: SQL {
+        switch session {
+        case .development: "true"
+        case .signedIn(let session):
+            """
+            EXISTS (SELECT 1 FROM sessions s WHERE s.id = \(session) AND s.user_id = u.id
+                    AND s.revoked_at IS NULL AND s.expires_at > \(now))
+            """
         }
     }
 }

@@ -29,6 +29,18 @@ extension Member {
     func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: MemberState(role: role)) }
 }
 
+extension Act {
+    /// Returns the act that records a refusal in the audit log, and changes nothing else.
+    static func denial(
+        _ kind: AuditKind, basis: Basis, actor: Pseudonym, subject: Pseudonym? = nil, resource: ResourceID? = nil,
+        reason: String
+    ) -> Act {
+        Act(
+            kind: kind, basis: basis, actor: actor, subject: subject, resource: resource, details: ["reason": reason],
+            stampedRows: 0)
+    }
+}
+
 extension Decision {
     /// Refuses a member with 403 and records the refusal in the audit log.
     /// - Parameter kind: the kind of the audit entry, such as `.memberAddDenied`.
@@ -44,9 +56,9 @@ extension Decision {
         var refusal = refusal
         refusal.reason = refusal.reason ?? reason
         return .refuse(
-            Act(
-                kind: kind, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                subject: subject, details: ["reason": reason], stampedRows: 0),
+            .denial(
+                kind, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym, subject: subject,
+                reason: reason),
             refusal)
     }
 }

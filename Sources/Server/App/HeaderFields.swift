@@ -3,7 +3,8 @@ import HTTP
 /// The header fields of this API, and those that pages of other origins may use.
 enum HeaderFields {
     static let requestID: StaticString = "X-Request-Id"
-    /// The field with the execution's trace, in every response of the AI operations.
+    /// The field with the execution's trace, in responses of the AI and draft operations to requests that have passed
+    /// authentication and the rate limit.
     static let traceID = "x-trace-id"
     /// The fields of a client's rate limit: requests allowed, requests left, and seconds until the next window.
     static let rateLimit = (

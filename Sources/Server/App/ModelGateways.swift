@@ -54,12 +54,12 @@ package final class ModelGateways {
     }
 
     private func provider(_ key: OpenedAIKey, _ health: ProviderHealth) -> HTTPModelProvider {
-        let host = ModelHost.thirdParty(thirdParties, key.endpoint)
+        let endpoint = ModelEndpoint.thirdParty(thirdParties, key.endpoint)
         if key.provider == .anthropic {
-            return .anthropic(at: host, model: key.model, key: key.secret, health: health)
+            return .anthropic(at: endpoint, model: key.model, key: key.secret, health: health)
         }
         return .openAICompatible(
-            .ownProvider, .thirdParty, .thirdParty, at: host, model: key.model, key: key.secret,
+            .ownProvider, .thirdParty, .thirdParty, at: endpoint, model: key.model, key: key.secret,
             schemaStyle: key.schemaStyle, tokensField: key.tokensField, health: health)
     }
 

@@ -4,8 +4,8 @@ import SQL
 
 /// A rule of retention: the time for which one kind of data is kept, and the statements that delete or clear it.
 struct RetentionRule: Sendable {
-    /// The name of the table. If the rows stay and only a part of each is erased, it is the name of that part, such as
-    /// `nag_words`.
+    /// The name of the table. If the rule concerns only some of its rows or a part of each row, it is a name for them,
+    /// such as `unused_attachments` or `nag_words`.
     let name: String
     let period: Timestamp.Span
     /// Returns a statement that counts, as `count`, what is due in rows older than a moment; nil for data that is kept

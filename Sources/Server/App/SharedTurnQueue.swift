@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A `TurnQueue` with its waiting tasks, which any number of loops share. It counts the tasks that run at the same
-/// time, and the keys take turns.
+/// A `TurnQueue` with its waiting tasks, which any number of loops share. It limits how many tasks run at the same
+/// time, in total and per key, and keys take turns.
 final class SharedTurnQueue<Key: Hashable & Sendable>: Sendable {
     private struct State {
         var turns: TurnQueue<Key>

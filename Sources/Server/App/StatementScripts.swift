@@ -29,18 +29,17 @@ package struct StatementScripts {
             ifMatch: nil)
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
-        let sessionCheck = Access().sessionCheck(caller)
         let variableDefinitions =
             "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
         func page(_ start: FeedStart) -> String {
             variableDefinitions
                 + Self.script(
                     SyncStatements.page(
-                        Self.family, for: caller, sessionCheck: sessionCheck, from: start, .legacy), now)
+                        Self.family, for: caller, from: start, .legacy), now)
                 + ";\n"
         }
         let facts = AIStatements.nagFacts(
-            Self.nag, in: .family, for: caller, sessionCheck: sessionCheck, .tone)
+            Self.nag, in: .family, for: caller, .tone)
         let act = Act(
             kind: AIOperations.selectTone.id.auditKinds.answered, basis: .rightsUnchanged(since: Self.sequence),
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),

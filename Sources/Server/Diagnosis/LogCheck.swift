@@ -19,21 +19,21 @@ public struct LogCheck: Sendable {
 
     /// Checks the log of a running service.
     public func run() async -> [CheckResult] {
-        let (fileResult, remembered) = checkFile()
+        let (fileResult, remembered) = checkCheckpointFile()
         return [fileResult] + (await withLog("audit log", remembered) { Self.checkRunningLog($0, at: clock.now()) })
     }
 
     /// Checks the log of a database that was restored from a backup.
     public func runAfterRestore() async -> [CheckResult] {
-        let (fileResult, remembered) = checkFile()
+        let (fileResult, remembered) = checkCheckpointFile()
         return [fileResult] + (await withLog("audit log", remembered, Self.checkRestoredLog))
     }
 
-    // MARK: The file
+    // MARK: The checkpoint file
 
-    /// Checks the file.
+    /// Checks the checkpoint file.
     /// - Returns: the result, and the checkpoint in the file if it can be used.
-    private func checkFile() -> (result: CheckResult, checkpoint: Checkpoint?) {
+    private func checkCheckpointFile() -> (result: CheckResult, checkpoint: Checkpoint?) {
         let name = "checkpoint file"
         do throws(CheckpointFile.Fault) {
             guard let entry = try file.inspect(origin: keys.origin) else { return (missingFile(name), nil) }

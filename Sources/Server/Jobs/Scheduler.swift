@@ -208,7 +208,7 @@ final class Scheduler: PeriodicJob {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
             var last = (family: FamilyID(high: 0, low: 0), nag: NagID(high: 0, low: 0))
-            while let row = try await database.query(NagStatements.makeDue(after: last, at: now)).first {
+            while let row = try await database.query(NagStatements.makePageDue(after: last, at: now)).first {
                 last = (try row["family_id"], try row["id"])
             }
             _ = try await database.query(SchedulerStatements.setPlan(plan.text))

@@ -39,11 +39,13 @@ struct Act {
     var details: AuditBody = [:]
     /// Whether the act changes anybody's rights, consents or preferences.
     var changesRights = false
-    /// The maximum number of feed rows of one type that the act may stamp: 400 or less.
+    /// The maximum number of feed rows of one type that the act may stamp: 400 or less, so that a page of the feed, with
+    /// 500 rows, always holds all rows of one second (`ledger_ts` in the migrations).
     var stampedRows = 1
     /// Whether acts of the same shape may share one statement. Wherever the statements contain a value, `ledger_stamp`
     /// MUST be in scope.
     var canMerge = false
+    /// At most as many as `Ledger.cteBeginnings`: each is one part of the act's statement.
     var statements: [SQL] = []
 
     /// The person whose key seals the details.
@@ -54,7 +56,7 @@ struct Act {
 indirect enum Decision<Answer> {
     /// Write the act and give the answer, both or neither.
     case perform(Act, Answer)
-    /// Refuse, and record the refusal in the audit log.
+    /// Refuse, and write the act, which records the refusal in the audit log, or the draft that the request became.
     case refuse(Act, APIError)
     /// Refuse without an entry, because the refusal was recorded before and this one is only counted.
     case refuseAgain(APIError)

@@ -27,7 +27,7 @@ struct IdempotencyRecord {
         let rows = try await queries.query(
             """
             SELECT k.fingerprint, k.body FROM idempotency_keys k JOIN users u ON u.id = k.user_id
-            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(Access().sessionCheck(caller))
+            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(caller.sessionCheck)
             """)
         guard let row = rows.first else { return nil }
         guard try row["fingerprint"] == key.fingerprint else { throw APIError.idempotencyKeyWasUsed }

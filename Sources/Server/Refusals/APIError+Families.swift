@@ -16,9 +16,8 @@ extension APIError {
     static let childrenNeedConsent = APIError(
         .policyForbidden, "Before a child can be added, a guardian must consent to children's accounts in this family.",
         reason: ErrorReason.consentMissing)
-    static func timeZoneIsUnknown(field: String = "time_zone") -> APIError {
-        APIError(InvalidInput("must be a zone of the IANA time zone database, such as Europe/Berlin", field: field))
-    }
+    static let timeZoneIsUnknown = APIError(
+        InvalidInput("must be a zone of the IANA time zone database, such as Europe/Berlin", field: "time_zone"))
 
     // MARK: Children's sign-in
 

@@ -217,7 +217,7 @@ struct FrequencyTests {
             let turn = try #require(turns.first)
             let today = try #require(CivilDate(year: 2026, month: 3, day: 10))
             let now = server.clock.now()
-            let moved = PreferenceStatements.move(turn, to: now + .days(1), madeOn: today)
+            let moved = PreferenceStatements.moveDigest(turn, to: now + .days(1), madeOn: today)
             let statements = (0..<8).map { _ in
                 DeliveryStatements.insertDigest(
                     DeliveryIDs(server.random, at: now), on: today, to: person.id, with: moved, at: now)

@@ -139,7 +139,7 @@ struct FamilySizeTests {
                         MembershipStatements.insertRelationships(user, liftingSuspensions: false),
                         SessionStatements.revokeChildSessions(besides: user, at: now),
                         CredentialStatements.delete(of: user), ConsentStatements.revokeAll(of: user, at: now),
-                        PolicyStatements.removeOwner(of: user),
+                        PolicyStatements.removeOwnership(of: user),
                     ] {
                         _ = try await planned.query(
                             """

@@ -39,7 +39,6 @@ struct FeedPlanTests {
             let epoch = Cursor(
                 family: family.id, epoch: 1, position: now - .days(45), visibility: FeedVisibility(rawValue: 6),
                 issuedAt: now)
-            let check = Access().sessionCheck(caller)
             let starts: [FeedStart] = [.beginning, .sinceSecond((now - .days(45)).seconds), .after(epoch)]
             // A `since` that was handed to the session.
             try await server.sql(
@@ -52,7 +51,7 @@ struct FeedPlanTests {
                     var events: [Int] = []
                     for start in starts {
                         let rows = try await planned.query(
-                            SyncStatements.page(family.id, for: caller, sessionCheck: check, from: start, .exact))
+                            SyncStatements.page(family.id, for: caller, from: start, .exact))
                         events.append((0..<rows.count).count { rows[$0].integer(0) == 2 })
                     }
                     return (plans: planned.plans, events: events)

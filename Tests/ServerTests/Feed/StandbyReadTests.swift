@@ -50,12 +50,11 @@ struct StandbyReadTests {
                 ]
             for (query, person) in starts {
                 let (caller, request) = (try Self.caller(server, person), FeedRequest(query))
-                let check = Access().sessionCheck(caller)
                 let pages = try await server.database.run { database in
                     func page(_ withEntities: Bool) async throws -> Rows {
                         try await database.query(
                             SyncStatements.page(
-                                home.id, for: caller, sessionCheck: check, from: request.start, request.size,
+                                home.id, for: caller, from: request.start, request.size,
                                 withEntities: withEntities, withFacts: query.includesFacts))
                     }
                     let rest = try await page(false)
@@ -83,7 +82,7 @@ struct StandbyReadTests {
             let context = CallContext.ofTest(at: server.clock.now(), random)
             let counts = try await server.database.run { database in
                 let rows = try await database.query(
-                    SyncStatements.page(home.id, for: caller, sessionCheck: "true", from: .beginning, .exact))
+                    SyncStatements.page(home.id, for: caller, from: .beginning, .exact))
                 let entities = SyncStatements.entitiesFromStandby(
                     home.id, for: caller, at: try FeedGate(rows), from: .beginning, .exact)
                 func count() async throws -> Int { try await database.query(entities).count }

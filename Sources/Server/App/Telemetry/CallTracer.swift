@@ -34,7 +34,8 @@ final class CallTracer: Sendable {
                 let time = MonotonicTime.now().nanoseconds(since: startedAt)
                 spans.add(
                     TraceSpan(
-                        trace, .call(method: method, peer: peer, outcome), start: startTime, nanoseconds: time))
+                        trace, .call(method: method, peer: peer, outcome), start: startTime,
+                        durationNanoseconds: time))
             }
         }
     }

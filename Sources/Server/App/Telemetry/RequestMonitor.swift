@@ -17,7 +17,7 @@ struct RequestMonitor: RequestObserver {
             spans.add(
                 TraceSpan(
                     trace, .request(record.method, record.route, record.status), start: start,
-                    nanoseconds: record.durationNanoseconds))
+                    durationNanoseconds: record.durationNanoseconds))
         }
         var level = Log.Level.info
         if case .streamFailed = record.fault { level = .error }

@@ -18,10 +18,10 @@ struct TraceSpan: Sendable {
     private let trace: TraceContext
     private let subject: Subject
     private let start: Timestamp
-    private let nanoseconds: Int
+    private let durationNanoseconds: Int
 
-    init(_ trace: TraceContext, _ subject: Subject, start: Timestamp, nanoseconds: Int) {
-        (self.trace, self.subject, self.start, self.nanoseconds) = (trace, subject, start, nanoseconds)
+    init(_ trace: TraceContext, _ subject: Subject, start: Timestamp, durationNanoseconds: Int) {
+        (self.trace, self.subject, self.start, self.durationNanoseconds) = (trace, subject, start, durationNanoseconds)
     }
 
     /// Writes the span as OTLP's JSON has it: ids in hexadecimal digits, 64-bit numbers as strings.
@@ -33,7 +33,7 @@ struct TraceSpan: Sendable {
             json.fieldIfPresent("parentSpanId", trace.parentSpanID)
             json.field("flags", Int(trace.flags))
             json.field("startTimeUnixNano", "\(begin)")
-            json.field("endTimeUnixNano", "\(begin + Int64(nanoseconds))")
+            json.field("endTimeUnixNano", "\(begin + Int64(durationNanoseconds))")
             switch subject {
             case .request(let method, let route, let status):
                 let method = method?.description ?? "_OTHER"

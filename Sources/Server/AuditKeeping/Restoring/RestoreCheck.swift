@@ -59,7 +59,7 @@ public struct RestoreCheck: Sendable {
                     wrapped: try row["wrapped"] as [UInt8]
                 )
             }
-        let modelKeys = try await queries.query(AIKeyStatements.oneOfEachMaster).map(StoredAIKey.init)
+        let modelKeys = try await queries.query(AIKeyStatements.oneKeyPerMaster).map(StoredAIKey.init)
         let usedMasters = Set(people.map(\.master) + modelKeys.map(\.masterID))
         let unknown = usedMasters.subtracting(keys.masterKeys.map(\.id))
         guard unknown.isEmpty else {

@@ -100,7 +100,7 @@ public enum Rewrapping {
                 guard let new = old.resealed(keys, by: newest, nonce: sealing.nonce()) else {
                     throw UnknownMaster(key: "the key of \(old.user) for \(old.key.provider.rawValue)")
                 }
-                _ = try await database.query(AIKeyStatements.replaceSealed(old, new))
+                _ = try await database.query(AIKeyStatements.replaceSealedSecret(of: old, with: new))
                 count += 1
             }
         }

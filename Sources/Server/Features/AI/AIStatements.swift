@@ -10,7 +10,7 @@ enum AIStatements {
     /// row without `recipient_id`: the ledger has no such nag for the caller. Most columns are in the order in which
     /// `NagConsultation` reads them, which is the fastest.
     static func nagFacts(
-        _ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth
+        _ nag: NagID, in ledger: NagLedger, for caller: Caller, _ depth: FactDepth
     ) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, n.connection_id,
@@ -24,7 +24,7 @@ enum AIStatements {
         LEFT JOIN family_clock c ON c.family_id = n.family_id
         LEFT JOIN users r ON r.id = n.recipient_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, in: ledger, caller.now))
-        WHERE u.id = \(caller.userID) AND \(sessionCheck)
+        WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
         """
     }
 

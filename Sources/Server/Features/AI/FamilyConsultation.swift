@@ -30,7 +30,7 @@ extension FamilyRelatedQuestion {
 
 extension MemberQuestion: FamilyRelatedQuestion {
     package func denial(of member: Member, _ caller: Caller) -> Denial? {
-        RoleMatrix.denialOfInsights(isSelf: userID == caller.userID, by: MemberState(role: member.role))
+        RoleMatrix.denialOfMemberData(isSelf: userID == caller.userID, by: MemberState(role: member.role))
     }
 
     package func consult(
@@ -68,7 +68,7 @@ extension FamilyQuestion: FamilyRelatedQuestion {
         for member: Member, _ caller: Caller, about selected: [ResourceID]?, _ zone: any ZoneRules,
         _ queries: any Queries
     ) async throws -> (facts: Snapshot<DigestFacts>, countedNags: Set<ResourceID>) {
-        let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
+        let seesAll = RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: member.role)) == nil
         let subject = seesAll ? nil : caller.userID
         let members = try await queries.query(AIStatements.activeMembers(of: familyID, subject: subject)).map { row in
             DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])

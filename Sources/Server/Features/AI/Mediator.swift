@@ -182,10 +182,9 @@ package final class Mediator {
         _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries,
         session: Secret? = nil
     ) async throws -> NagConsultation {
-        let sessionCheck = services.access.sessionCheck(caller)
         let rows = try await NagLedger.search { ledger in
             try await queries.read(
-                AIStatements.nagFacts(nag, in: ledger, for: caller, sessionCheck: sessionCheck, depth))
+                AIStatements.nagFacts(nag, in: ledger, for: caller, depth))
         }
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         let consultation = try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)

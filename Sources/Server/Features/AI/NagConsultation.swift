@@ -79,10 +79,9 @@ final class NagConsultation {
     /// Refuses the operation and records that in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
-            Act(
-                kind: kind, basis: .rightsUnchanged(since: requester.seq),
-                actor: requester.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
-                details: ["reason": denial.reason.rawValue], stampedRows: 0),
+            .denial(
+                kind, basis: .rightsUnchanged(since: requester.seq), actor: requester.pseudonym, subject: recipient,
+                resource: snapshot.facts.nag.id.retyped(), reason: denial.reason.rawValue),
             APIError(denial.code, denial.reason))
     }
 }

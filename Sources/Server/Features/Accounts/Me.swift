@@ -47,7 +47,7 @@ final class Me {
         let preferences = stored.effective(familyZone: member.timeZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
-            sms: preferences.channels(mayText: me.consents.contains(.smsOptIn)).contains(.sms))
+            sms: preferences.channels(hasSMSConsent: me.consents.contains(.smsOptIn)).contains(.sms))
         return me
     }
 

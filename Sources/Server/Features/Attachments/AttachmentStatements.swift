@@ -9,7 +9,7 @@ enum AttachmentStatements {
 
     /// Reads the caller, and the attachment with its nag and the caller's relation to the nag, as of one moment. No
     /// row: the session has ended.
-    static func attachment(_ attachment: AttachmentID, for caller: Caller, sessionCheck: SQL) -> SQL {
+    static func attachment(_ attachment: AttachmentID, for caller: Caller) -> SQL {
         """
         SELECT u.status AS account_status, a.uploader_id, a.filename, a.content_type, a.size, a.digest, n.creator_id,
                n.recipient_id, n.connection_id, CASE WHEN m.family_id = n.family_id THEN m.role END AS role,
@@ -20,7 +20,7 @@ enum AttachmentStatements {
         LEFT JOIN nags n ON n.family_id = b.family_id AND n.id = b.nag_id
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(NagStatements.homeJoin)
-        WHERE u.id = \(caller.userID) AND \(sessionCheck)
+        WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
         """
     }
 

@@ -54,7 +54,7 @@ extension Attachments {
     /// - Throws: 404 for everybody else.
     private func readableAttachment(_ id: AttachmentID, by caller: Caller) async throws -> Description {
         let rows = try await services.database.query(
-            AttachmentStatements.attachment(id, for: caller, sessionCheck: services.access.sessionCheck(caller)))
+            AttachmentStatements.attachment(id, for: caller))
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         try Access.requireActive(status: try row["account_status"])
         guard let type: String = try row["content_type"], let format = PictureFormat(rawValue: type),

@@ -49,7 +49,7 @@ final class AuditOverview {
         guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {
             throw APIError.auditRangeIsInvalid
         }
-        guard let zone = services.zones.knownZone(name) else { throw APIError.timeZoneIsUnknown() }
+        guard let zone = services.zones.knownZone(name) else { throw APIError.timeZoneIsUnknown }
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])

@@ -122,8 +122,8 @@ enum ConnectionStatements {
                \(MembershipStatements.isGuardian("\(user)")) AS is_guardian,
                \(contactColumns(of: "\(user)", with: "c.other_id")),
                \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active,
-               \(NagStatements.countOpen(over: "c.id")) AS open_nags,
-               \(NagStatements.countOpen(over: "c.id", besidesParties: true)) AS open_child_nags
+               \(NagStatements.openNagCount(over: "c.id")) AS open_nags,
+               \(NagStatements.openNagCount(over: "c.id", toChildrenOnly: true)) AS open_child_nags
         FROM (\(connections(of: "\(user)", address: "\(address)"))) c
         JOIN family_clock k ON k.family_id = c.id
         \(otherJoin)

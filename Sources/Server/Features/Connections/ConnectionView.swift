@@ -62,7 +62,7 @@ struct ConnectionView {
         act.details["cancelled_nags"] = "\(count)"
         act.stampedRows = count
         act.statements += NagStatements.cancelOpen(
-            over: connection.id, besidesParties: toChildrenOnly, at: now)
+            over: connection.id, toChildrenOnly: toChildrenOnly, at: now)
         return act
     }
 
@@ -74,9 +74,9 @@ struct ConnectionView {
         _ kind: AuditKind, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<ConnectionResponse> {
         .refuse(
-            Act(
-                kind: kind, basis: .rightsUnchanged(since: seq), actor: account.pseudonym, subject: otherPseudonym,
-                resource: connection.id.retyped(), details: ["reason": denial.rawValue], stampedRows: 0),
+            .denial(
+                kind, basis: .rightsUnchanged(since: seq), actor: account.pseudonym, subject: otherPseudonym,
+                resource: connection.id.retyped(), reason: denial.rawValue),
             APIError(code, denial))
     }
 }

@@ -77,9 +77,9 @@ extension Connections {
         let chain = account.family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let act = Act(
-                kind: .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
-                details: ["reason": denial.rawValue], stampedRows: 0)
+            let act = Act.denial(
+                .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                reason: denial.rawValue)
             let code: ErrorCode = denial == .adultsOnly ? .authorizationDenied : .policyForbidden
             return .refuse(act, APIError(code, denial))
         }

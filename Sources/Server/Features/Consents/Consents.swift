@@ -64,7 +64,7 @@ package final class Consents {
         let count = try await queries.query(
             ConsentStatements.countGiven(type, by: caller.userID, since: caller.now - .days(1))
         ).onlyRow()
-        return ConsentLimit.denial(givenToday: try count["count"])
+        return ConsentLimit.denial(givenWithinDay: try count["count"])
     }
 
     /// Grants a personal consent, which needs no family.
@@ -81,9 +81,9 @@ package final class Consents {
             if let row = existing.first { return .answer(try ConsentResponse(row)) }
             if let denial = try await denialOfAnotherConsent(type, caller, queries) {
                 return .refuse(
-                    Act(
-                        kind: .consentGrantDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
-                        details: ["reason": denial.rawValue], stampedRows: 0),
+                    .denial(
+                        .consentGrantDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                        reason: denial.rawValue),
                     APIError(.policyForbidden, denial))
             }
             let consent = ConsentResponse(

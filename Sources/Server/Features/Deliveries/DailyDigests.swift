@@ -30,12 +30,12 @@ final class DailyDigests {
     private func statement(of turn: StoredDigestTurn, at now: Timestamp) -> SQL {
         let preferences = turn.stored.effective(familyZone: turn.timeZone)
         guard preferences.notificationFrequency == .dailyDigest else {
-            return PreferenceStatements.move(turn, to: nil, madeOn: nil)
+            return PreferenceStatements.moveDigest(turn, to: nil, madeOn: nil)
         }
         let decision = DigestTurn(
             at: preferences.digestAt, last: turn.lastDigestDate, now: now,
             zone: services.zones.zone(preferences.timeZone))
-        let scheduleMove = PreferenceStatements.move(
+        let scheduleMove = PreferenceStatements.moveDigest(
             turn, to: decision.nextCheck, madeOn: turn.isMember ? decision.dueDate : nil)
         guard turn.isMember, let date = decision.dueDate else { return scheduleMove }
         return DeliveryStatements.insertDigest(

@@ -24,7 +24,7 @@ final class Deliveries {
     func list(_ caller: Caller, _ call: Call<DeliveryListQuery, NoBody>) async throws -> Page<DeliveryResponse> {
         let query = call.parameters
         return try await nags.decide(caller, on: query.nagID, .readDeliveries) { view, queries in
-            let rows = try await queries.query(DeliveryStatements.page(query.page, of: query.nagID, in: view.familyID))
+            let rows = try await queries.query(DeliveryStatements.page(query.page, of: query.nagID, in: view.ledgerID))
             return .answer(
                 try Page(rows, answering: query.page) { row in
                     guard let id: DeliveryID = try row["id"] else { return nil }

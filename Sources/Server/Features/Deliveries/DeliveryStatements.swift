@@ -73,10 +73,10 @@ enum DeliveryStatements {
         """
     }
 
-    /// Inserts a notification for each channel of a recipient whose preferences the act has not read; none if
-    /// no channel reaches them.
-    /// - Parameter onlyIfNotified: inserts nothing if there is no earlier notification of the nag, or all of them
-    ///   failed.
+    /// Inserts a notification for each channel of a recipient; none if no channel reaches them. The statement reads the
+    /// recipient's preferences itself.
+    /// - Parameter onlyIfNotified: inserts nothing if the recipient has no earlier notification of the nag, or all of
+    ///   them failed.
     static func insert(
         _ ids: DeliveryIDs, of event: EventID, on nag: NagID, to user: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp

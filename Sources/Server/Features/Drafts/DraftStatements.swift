@@ -42,7 +42,7 @@ enum DraftStatements {
         """
     }
 
-    /// Reads a page of drafts, the newest first. A draft past its expiry counts as expired.
+    /// Reads a page of drafts, the newest first. An open draft past its expiry counts as expired.
     static func page(_ query: DraftListQuery, for user: UserID, seesAll: Bool, at now: Timestamp) -> SQL {
         let state: SQL =
             query.state.map {

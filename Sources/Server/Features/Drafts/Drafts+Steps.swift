@@ -87,7 +87,8 @@ extension Drafts {
     }
 
     func makeConfirmationKey(_ digest: [UInt8], of caller: Caller) -> ConfirmationKey {
-        ConfirmationKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
+        ConfirmationKey(
+            digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.confirmationKeyLifetime)
     }
 
     /// Decides about the confirmation of a draft.

@@ -65,7 +65,7 @@ final class Drafts {
 
     /// Whether the member sees the drafts of everybody in the family, as guardians do.
     static func seesAll(_ member: Member) -> Bool {
-        RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
+        RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: member.role)) == nil
     }
 
     // MARK: Creating

@@ -16,7 +16,7 @@ struct DueChangeDrafting {
     func refuse<Answer>(
         _ refusal: APIError, moving view: NagView, to dueAt: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<Answer> {
-        let (family, now) = (view.familyID, caller.now)
+        let (family, now) = (view.ledgerID, caller.now)
         guard view.nag.familyID == family, !DueTimeLimit.isTooFar(dueAt, now: now) else { throw refusal }
         var draft = DraftResponse(
             id: services.random.identifier(at: now), familyID: family, nagID: view.nag.id, authorID: view.userID,

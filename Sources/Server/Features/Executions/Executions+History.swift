@@ -54,7 +54,7 @@ extension Executions {
     func get(_ caller: Caller, _ call: Call<ExecutionPath, NoBody>) async throws -> ExecutionTrace {
         let trace = call.parameters.traceID
         let member = try await services.access.member(caller, orThrow: .noSuchExecution, services.database)
-        let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
+        let seesAll = RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: member.role)) == nil
         let rows = try await services.database.query(
             ExecutionStatements.attempts(trace, of: seesAll ? nil : caller.userID, in: member.familyID))
         guard !rows.isEmpty else { throw APIError.noSuchExecution }
@@ -92,7 +92,7 @@ extension Executions {
     /// - Throws: 403 if the role matrix does not allow the caller to read the requested person's executions.
     private func permittedUser(_ user: UserID?, in family: FamilyID, _ caller: Caller) async throws -> UserID? {
         let member = try await services.access.member(caller, of: family, services.database)
-        let denial = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role))
+        let denial = RoleMatrix.denialOfMemberData(isSelf: false, by: MemberState(role: member.role))
         guard let denial, user != caller.userID else { return user }
         guard user == nil else { try await services.refuse(caller, member, .aiExecutionsReadDenied, denial) }
         return caller.userID

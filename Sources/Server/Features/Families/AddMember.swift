@@ -51,8 +51,9 @@ extension Families {
             ])
     }
 
-    /// Decides whether an account becomes a member again. A child needs the family's consent to children's accounts. An
-    /// account that waits for a guardian can only be a child, and becomes active.
+    /// Decides whether an account becomes a member again. Only an account that was made in this family can. A child
+    /// needs the family's consent to children's accounts. An account that waits for a guardian can only be a child, and
+    /// becomes active.
     private func readmit(
         _ person: Candidate, as role: FamilyRole, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<MemberResponse> {

@@ -124,7 +124,7 @@ extension Families {
         act.statements += [
             MembershipStatements.markRemoved(user, at: caller.now), MembershipStatements.revokeRelationships(user),
             CredentialStatements.delete(of: user), departure.sessionRevocation(user),
-            ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwner(of: user),
+            ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwnership(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]
         act.statements += DraftStatements.endOnDeparture(of: user, at: caller.now)

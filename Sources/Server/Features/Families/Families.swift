@@ -115,7 +115,7 @@ package final class Families {
             MembershipStatements.memberLimitCounts(of: family, since: now - .days(1))
         ).onlyRow()
         if let denial = FamilyLimit.denialOfMember(active: try counts["members"]) { return denial }
-        return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try counts["made"]) : nil
+        return makesAccount ? FamilyLimit.denialOfAccount(madeWithinDay: try counts["made"]) : nil
     }
 
     /// Returns whether the family's guardians consent to children's accounts.

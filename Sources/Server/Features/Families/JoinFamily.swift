@@ -33,9 +33,9 @@ extension Families {
                 let seq: Int64 = try invitationRow["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
                     .refuse(
-                        Act(
-                            kind: .memberJoinDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
-                            details: ["reason": reason], stampedRows: 0),
+                        .denial(
+                            .memberJoinDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                            reason: reason),
                         refusal)
                 }
                 if account.isAdmin {

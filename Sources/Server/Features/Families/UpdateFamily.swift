@@ -43,6 +43,6 @@ extension Families {
     /// Requires a time zone that this server knows.
     /// - Throws: 422 for another name.
     static func requireZone(_ name: String) throws(APIError) {
-        guard ZoneDatabase.system.zone(name) != nil else { throw APIError.timeZoneIsUnknown() }
+        guard ZoneDatabase.system.zone(name) != nil else { throw APIError.timeZoneIsUnknown }
     }
 }

@@ -15,8 +15,8 @@ struct Accrual {
 }
 
 extension Gamification {
-    /// The number of latest finished weeks that are examined for `perfect_week`.
-    private static let examinedWeeks = 8
+    /// The number of finished weeks before the present one that are examined for `perfect_week`.
+    private static let examinedWeekCount = 8
 
     /// Returns the points, the streak, the badges and the incentives for a nag that ends now; nil if the recipient has
     /// not given the consent. A person who has switched gamification off keeps a streak, but gets no points, badges or
@@ -29,7 +29,7 @@ extension Gamification {
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).onlyRow())
         guard record.hasConsent else { return nil }
         let laterCompletions =
-            outcome == .missed ? try await laterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
+            outcome == .missed ? try await countLaterOnTimeCompletions(nag, in: family, zone: zone, queries) : 0
         let score = Score(
             outcome, multiplier: record.multiplier, currentStreak: record.streak - min(laterCompletions, record.streak),
             givesPoints: record.isEnabled)
@@ -39,13 +39,13 @@ extension Gamification {
         let incentives =
             outcome == .missed || !record.isEnabled ? [] : incentives(record, facts, nag: nag.id, for: user, at: now)
         let grantedIncentives = incentives.filter { $0.terms.approvalMode == .auto }
-        var sums = PointIncrements(
+        var increments = TotalIncrements(
             points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
-        sums.add(grantedIncentives)
+        increments.add(grantedIncentives)
         var statements = [
             GamificationStatements.insertEvent(
                 score, outcome, services.random.identifier(at: now), nag: nag.id, for: user, at: now),
-            GamificationStatements.addToTotals(sums, for: user),
+            GamificationStatements.addToTotals(increments, for: user),
         ]
         var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
         if !incentives.isEmpty {
@@ -71,12 +71,13 @@ extension Gamification {
 
     /// Counts the on-time completions of series instances that are due on a later day than the missed nag. They count
     /// for that later day, so the miss does not remove them from the streak.
-    private func laterOnTimeCompletions(
-        _ missed: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
+    private func countLaterOnTimeCompletions(
+        _ missedNag: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
     ) async throws -> Int {
-        let day = services.zones.zone(zone).day(containing: missed.dueAt)
+        let day = services.zones.zone(zone).day(containing: missedNag.dueAt)
         return try await queries.query(
-            GamificationStatements.countInstancesOnTime(of: missed.recipientID, in: family, dueFrom: day.upperBound)
+            GamificationStatements.countInstancesOnTime(
+                of: missedNag.recipientID, in: family, dueFrom: day.upperBound)
         ).onlyRow()["count"]
     }
 
@@ -93,13 +94,13 @@ extension Gamification {
         }
     }
 
-    /// Whether one of the last finished weeks was perfect. A finished week cannot change, so its badge is given with
-    /// the next completion.
+    /// Returns whether one of the last finished weeks was perfect. Only finished weeks are examined, because nags can
+    /// be added to a week until it ends. So the badge is given with a completion in a later week.
     private func hasPerfectWeek(
         _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Bool {
-        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.examinedWeeks + 1)
+        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.examinedWeekCount + 1)
         let rows = try await queries.query(GamificationStatements.weekCounts(of: user, in: family, startingAt: weeks))
         return try rows.map { row throws(PostgresError) in
             var facts = facts

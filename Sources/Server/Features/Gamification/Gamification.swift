@@ -4,8 +4,8 @@ import Domain
 import Postgres
 import TimeZones
 
-/// Points, streaks and badges of a family's members. Nothing is read or accrued without the consent
-/// `gamification_participation` of the person concerned.
+/// Points, streaks and badges of a family's members. These operations show nothing, and nothing is accrued, without
+/// the consent `gamification_participation` of the person concerned.
 package final class Gamification {
     let services: Services
 
@@ -79,9 +79,9 @@ package final class Gamification {
             }
     }
 
-    /// Requires that the caller may see a member's points, and that the member has given the consent.
+    /// Requires that the caller, as `member`, may see the points of `user`, and that `user` has given the consent.
     private func requireInsight(_ caller: Caller, _ member: Member, into user: UserID) async throws {
-        if let denial = RoleMatrix.denialOfInsights(
+        if let denial = RoleMatrix.denialOfMemberData(
             isSelf: user == member.userID, by: MemberState(role: member.role))
         {
             try await services.refuse(caller, member, .gamificationReadDenied, denial)
@@ -109,17 +109,21 @@ package final class Gamification {
 }
 
 extension Gamification {
-    /// A member's totals, and whether they take part.
+    /// A member's totals and badges, whether they take part, and what their family gives for a completed nag.
     struct Record {
         let hasConsent: Bool
         /// Whether the member has switched gamification on.
         let isEnabled: Bool
         let points: Int
+        /// The number of nags completed on time without a missed one in between.
         let streak: Int
         let eventCount: Int
+        /// The number of completed nags, including late ones.
         let completions: Int
         let badges: Set<BadgeType>
+        /// The factor of the family's policy for points.
         let multiplier: Double
+        /// The active incentive rules of the family.
         let activeRules: [RuleVersion]
         /// Whether the person is an active member of the family.
         let isMember: Bool

@@ -3,7 +3,7 @@ import SQL
 
 extension GamificationStatements {
     /// Reads a page of a person's gamification events in a family, for an export.
-    static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
+    static func exportedEvents(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT g.id, jsonb_build_object(
             'id', g.id, 'family_id', g.family_id, 'event_type', g.event_type, 'delta_points', g.delta_points,
@@ -13,6 +13,7 @@ extension GamificationStatements {
         """
     }
 
+    /// Reads a page of a person's badges in a family, for an export, including those that clients do not show.
     static func exportedBadges(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT b.id, jsonb_build_object(

@@ -3,7 +3,7 @@ import SQL
 
 extension GamificationStatements {
     /// The retention rule for gamification events. It adds deleted events to the `dropped_…` columns of
-    /// `member_totals`, so that a member's sums still include them.
+    /// `member_totals`, so that a member's totals can still be compared with the sums of their events.
     static let retention = RetentionRule(
         "gamification_events", retentionPeriod,
         due: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },

@@ -23,16 +23,16 @@ enum GamificationStatements {
         """
     }
 
-    /// The longest time before its due time at which an instance of a series may be completed: a month, and an hour for
-    /// a change to or from daylight-saving time.
-    private static let longestOpening = Timestamp.Span.hours(31 * 24 + 1)
+    /// The maximum time between the opening and the due time of an instance of a series: a month, and an hour for a
+    /// change to or from daylight-saving time.
+    private static let maxTimeFromOpeningToDue = Timestamp.Span.hours(31 * 24 + 1)
 
     /// Counts the instances of series that are due from a moment on and that a member has completed on time.
     static func countInstancesOnTime(of user: UserID, in family: FamilyID, dueFrom start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM gamification_events g
         JOIN nags n ON n.family_id = g.family_id AND n.id = g.nag_id
-        WHERE g.family_id = \(family) AND g.user_id = \(user) AND g.at >= \(start - longestOpening)
+        WHERE g.family_id = \(family) AND g.user_id = \(user) AND g.at >= \(start - maxTimeFromOpeningToDue)
             AND g.event_type = 'nag_completed' AND g.streak_delta = 1
             AND n.recurrence IS NOT NULL AND n.due_at >= \(start)
         """
@@ -47,7 +47,7 @@ enum GamificationStatements {
                ), 0)::bigint AS points
         FROM memberships m
         LEFT JOIN gamification_events g ON g.family_id = m.family_id AND g.user_id = m.user_id
-            AND g.at >= \(period.lowerBound - longestOpening)
+            AND g.at >= \(period.lowerBound - maxTimeFromOpeningToDue)
         LEFT JOIN nags n ON n.family_id = g.family_id AND n.id = g.nag_id AND n.recurrence IS NOT NULL
         WHERE m.family_id = \(family) AND m.status = 'active' AND \(hasConsent) AND \(isEnabled)
         GROUP BY m.user_id ORDER BY points DESC, m.user_id
@@ -87,9 +87,11 @@ enum GamificationStatements {
             """
     }
 
+    /// A condition: the member `m` has given the consent to gamification.
     private static let hasConsent = ConsentStatements.isInForce(
         .gamificationParticipation, user: "m.user_id", family: "m.family_id")
 
+    /// A condition: the member `m` has switched gamification on.
     private static let isEnabled: SQL = """
         EXISTS (SELECT 1 FROM preferences p WHERE p.family_id = m.family_id AND p.user_id = m.user_id
             AND p.prefs -> 'gamification_enabled' = 'true'::jsonb)
@@ -109,14 +111,14 @@ enum GamificationStatements {
         """
     }
 
-    /// Adds events to a member's sums.
-    static func addToTotals(_ sums: PointIncrements, for user: UserID) -> SQL {
+    /// Adds increments to a member's totals. The streak does not fall below 0.
+    static func addToTotals(_ increments: TotalIncrements, for user: UserID) -> SQL {
         """
         INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
-        SELECT family_id, \(user), \(sums.points), \(max(0, sums.streakDelta)), \(sums.events), \(sums.completions)
+        SELECT family_id, \(user), \(increments.points), \(max(0, increments.streakDelta)), \(increments.events), \(increments.completions)
         FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
-            points = t.points + excluded.points, streak = greatest(0, t.streak + \(sums.streakDelta)),
+            points = t.points + excluded.points, streak = greatest(0, t.streak + \(increments.streakDelta)),
             events = t.events + excluded.events, completions = t.completions + excluded.completions
         """
     }
@@ -143,8 +145,8 @@ enum GamificationStatements {
     }
 }
 
-/// The sums that an act adds to a member's totals.
-struct PointIncrements {
+/// The points, streak and counts that an act adds to a member's totals.
+struct TotalIncrements {
     var points = 0
     var streakDelta = 0
     var events = 0

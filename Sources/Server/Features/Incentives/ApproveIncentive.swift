@@ -54,14 +54,14 @@ extension Incentives {
         _ incentive: Incentive, _ record: Gamification.Record, isWaiting: Bool = true, by member: Member,
         to subject: Pseudonym?, at now: Timestamp
     ) -> Act {
-        var sums = PointIncrements()
-        sums.add([incentive])
+        var increments = TotalIncrements()
+        increments.add([incentive])
         var statements = [
             isWaiting
                 ? IncentiveStatements.approve(incentive.id, by: member.userID, at: now)
                 : IncentiveStatements.insertEvents([incentive], approvedBy: member.userID, at: now),
             GamificationStatements.insertEvents([incentive], at: now),
-            GamificationStatements.addToTotals(sums, for: incentive.user),
+            GamificationStatements.addToTotals(increments, for: incentive.user),
         ]
         var details = IncentiveNote.details([incentive.note])
         details["nag"] = incentive.nag.description

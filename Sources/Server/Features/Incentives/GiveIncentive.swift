@@ -17,7 +17,7 @@ extension Incentives {
             return .denied(.incentiveApproveDenied, to: member, denial)
         }
         let (nag, family) = (view.nag, member.familyID)
-        let subject = view.recipient
+        let subject = view.recipientPseudonym
         guard nag.recipientID != member.userID else {
             return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
         }

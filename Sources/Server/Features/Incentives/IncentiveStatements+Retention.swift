@@ -2,8 +2,8 @@ import Domain
 import SQL
 
 extension IncentiveStatements {
-    /// The retention rule for the effects of incentive rules, with the same period as their points. Effects that still
-    /// wait for a guardian are deleted too. The incentive rules stay.
+    /// The retention rule for the effects of incentive rules, with the period of gamification events. Effects that
+    /// still wait for a guardian are deleted too. The incentive rules stay.
     static let retention = RetentionRule(
         "incentive_events", GamificationStatements.retentionPeriod,
         due: { "SELECT count(*) AS count FROM incentive_events WHERE at < \($0)" },

@@ -45,12 +45,13 @@ enum IncentiveStatements {
     /// Reads the newest version of a rule, and the number of the family's active rules.
     static func rule(_ id: IncentiveRuleID, in family: FamilyID) -> SQL {
         """
-        SELECT \(ruleColumns), (\(activeCount(in: family))) AS active FROM incentive_rules r
+        SELECT \(ruleColumns), (\(countActiveRules(in: family))) AS active FROM incentive_rules r
         WHERE r.family_id = \(family) AND r.id = \(id) AND r.status <> 'superseded'
         """
     }
 
-    static func activeCount(in family: FamilyID) -> SQL {
+    /// Counts the active rules of a family, as `active`.
+    static func countActiveRules(in family: FamilyID) -> SQL {
         "SELECT count(*) AS active FROM incentive_rules WHERE family_id = \(family) AND status = 'active'"
     }
 
@@ -63,6 +64,7 @@ enum IncentiveStatements {
 
     // MARK: Events
 
+    /// Reads an effect of a rule, with the terms of the rule's version and the recipient's pseudonym.
     static func event(_ id: IncentiveEventID, in family: FamilyID) -> SQL {
         """
         SELECT \(eventColumns), r.condition ->> 'type' AS trigger, (r.condition ->> 'count')::integer AS count,
@@ -74,22 +76,22 @@ enum IncentiveStatements {
 
     /// Reads a page of the effects of rules on a nag, oldest first.
     static func events(of nag: NagID, _ page: PageRequest, in family: FamilyID) -> SQL {
-        events("i.nag_id = \(nag)", page, in: family)
+        pageOfEvents(where: "i.nag_id = \(nag)", page, in: family)
     }
 
     /// Reads a page of the effects in a family that wait for a guardian, oldest first.
     static func waitingEvents(_ page: PageRequest, in family: FamilyID) -> SQL {
-        events("i.applied_at IS NULL", page, in: family)
+        pageOfEvents(where: "i.applied_at IS NULL", page, in: family)
     }
 
-    private static func events(_ condition: SQL, _ page: PageRequest, in family: FamilyID) -> SQL {
+    private static func pageOfEvents(where condition: SQL, _ page: PageRequest, in family: FamilyID) -> SQL {
         page.select(
             eventColumns, from: "incentive_events", as: "i", where: "i.family_id = \(family) AND \(condition)",
             joining: ruleJoin(in: family), orderBy: "i.at, i.id")
     }
 
     /// Reads a page of the effects of a family's rules on a person, for an export.
-    static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
+    static func exportedEvents(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT i.id, jsonb_build_object(
             'id', i.id, 'family_id', i.family_id, 'nag_id', i.nag_id, 'rule_id', i.rule_id,
@@ -103,7 +105,8 @@ enum IncentiveStatements {
 
     // MARK: Statements of an act
 
-    static func insert(_ rule: IncentiveRuleResponse, by user: UserID, at now: Timestamp) -> SQL {
+    /// Inserts a version of a rule; older versions stay.
+    static func insertVersion(_ rule: IncentiveRuleResponse, by user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_rules
             (family_id, id, version, condition, action, approval_mode, status, created_at, created_by)

@@ -47,7 +47,7 @@ final class Incentives {
         return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
     }
 
-    /// Lists the effects that wait for a guardian of a family, oldest first.
+    /// Lists the rewards in a family that wait for a guardian's approval, oldest first.
     func waitingEvents(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
         IncentiveEventResponse
     > {
@@ -58,6 +58,7 @@ final class Incentives {
         return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
     }
 
+    /// Requires that the member may read incentives: only guardians may. Refusals are recorded in the audit log.
     private func requireReader(_ caller: Caller, _ member: Member) async throws {
         if let denial = member.denial(of: .configureIncentives) {
             try await services.refuse(caller, member, .incentiveReadDenied, denial)
@@ -75,7 +76,7 @@ final class Incentives {
             if let denial = member.denial(of: .configureIncentives) {
                 return .denied(.incentiveRuleChangeDenied, to: member, denial)
             }
-            let count = try await queries.query(IncentiveStatements.activeCount(in: body.familyID)).onlyRow()
+            let count = try await queries.query(IncentiveStatements.countActiveRules(in: body.familyID)).onlyRow()
             if let denial = IncentiveTerms.denialOfRule(active: try count["active"]) {
                 return Self.limitRefusal(member, denial)
             }
@@ -113,13 +114,14 @@ final class Incentives {
         }
     }
 
-    /// Returns the act that stores a new version of a rule and supersedes the version before it.
+    /// Returns the act that stores a new version of a rule, supersedes the version before it, and counts the change.
+    /// - Throws: 429 when the guardian has reached the day's limit of changes.
     private func versionAct(
         _ rule: IncentiveRuleResponse, _ kind: AuditKind, _ member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let count = DailyCount(limit: .incentiveRuleChanges, user: member.userID)
         var statements = [
-            IncentiveStatements.insert(rule, by: member.userID, at: now),
+            IncentiveStatements.insertVersion(rule, by: member.userID, at: now),
             try await count.incrementStatement(at: now, queries),
         ]
         if rule.version > 1 { statements.append(IncentiveStatements.supersede(rule.id, version: rule.version - 1)) }

@@ -34,12 +34,13 @@ struct StoredAIKey {
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
     }
 
-    /// The digest of the sealed secret. It differs for each key that was ever stored.
+    /// The digest of the sealed secret. It identifies the key as it is stored now: storing the key again or sealing it
+    /// with another master key changes the digest.
     var digest: [UInt8] { sha256(sealedSecret) }
 
-    /// Returns the secret; nil without the master key that sealed it, or if its owner, provider or endpoint was
-    /// changed.
-    private func secret(_ keyring: AuditKeyring) -> String? {
+    /// Returns the secret; nil if the keyring lacks the master key that sealed it, or if the key's owner, provider or
+    /// endpoint was changed.
+    private func openSecret(with keyring: AuditKeyring) -> String? {
         let bytes = keyring.masterKeys.first { $0.id == masterID }?.open(
             sealedSecret, for: Self.purpose, associatedData: Self.associatedData(user, key.provider, key.endpoint))
         return bytes.map { String(decoding: $0, as: UTF8.self) }
@@ -47,7 +48,7 @@ struct StoredAIKey {
 
     /// Returns the key with its secret, ready for use; nil if it cannot be opened.
     func opened(_ keyring: AuditKeyring) -> OpenedAIKey? {
-        guard let secret = secret(keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
+        guard let secret = openSecret(with: keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
         return OpenedAIKey(
             provider: key.provider, endpoint: endpoint, model: key.model, schemaStyle: key.schemaStyle,
             tokensField: key.tokensField, secret: ModelKey(secret), digest: digest)
@@ -55,7 +56,7 @@ struct StoredAIKey {
 
     /// Returns the same key, sealed with another master key; nil if it cannot be opened.
     func resealed(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
-        secret(keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
+        openSecret(with: keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
     }
 
     private static let purpose = "ai keys"
@@ -75,6 +76,6 @@ struct OpenedAIKey {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
     let secret: ModelKey
-    /// The digest of the stored key.
+    /// `StoredAIKey.digest` of the stored key.
     let digest: [UInt8]
 }

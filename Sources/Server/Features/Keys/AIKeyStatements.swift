@@ -21,7 +21,8 @@ enum AIKeyStatements {
         "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) AND k.provider = \(provider)"
     }
 
-    /// Reads the facts that decide whether a member may use keys.
+    /// Reads the facts that decide whether a member may use keys: the role, and whether the family allows models of
+    /// third parties. No row for a person who is no active member.
     static func rights(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT m.role, coalesce(o.third_party_models, false) AS third_party_models FROM memberships m
@@ -42,8 +43,8 @@ enum AIKeyStatements {
         """
     }
 
-    /// Reads one sealed key of each master key.
-    static let oneOfEachMaster: SQL = "SELECT DISTINCT ON (k.master) \(columns) FROM ai_keys k ORDER BY k.master"
+    /// Reads, for each master key in use, one of the keys that it sealed.
+    static let oneKeyPerMaster: SQL = "SELECT DISTINCT ON (k.master) \(columns) FROM ai_keys k ORDER BY k.master"
 
     // MARK: Statements of an act
 
@@ -83,7 +84,7 @@ enum AIKeyStatements {
     }
 
     /// Replaces the sealed secret of a key, unless the key has been replaced in the meantime.
-    static func replaceSealed(_ old: StoredAIKey, _ new: StoredAIKey) -> SQL {
+    static func replaceSealedSecret(of old: StoredAIKey, with new: StoredAIKey) -> SQL {
         """
         UPDATE ai_keys SET master = \(new.masterID), sealed = \(new.sealedSecret)
         WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealedSecret)

@@ -12,7 +12,7 @@ import SQL
 /// only. Keys are deleted with their owner's account.
 final class AIKeys {
     private let services: Services
-    /// Limits the calls to third parties for checks to one at a time for each person.
+    /// Limits the calls that check keys and endpoints: each person has at most one at a time.
     private let callLimiter: KeyedLimiter<UserID>
 
     init(_ services: Services) {
@@ -123,14 +123,13 @@ final class AIKeys {
     private static func denied<Answer>(_ account: Account, since seq: Int64) -> Decision<Answer> {
         let denial = Denial.keysForAdultsOnly
         return .refuse(
-            Act(
-                kind: .aiKeyUseDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
-                details: ["reason": denial.rawValue], stampedRows: 0),
+            .denial(
+                .aiKeyUseDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym, reason: denial.rawValue),
             APIError(.authorizationDenied, denial))
     }
 
     /// Returns the endpoint that a key is sent to.
-    /// - Throws: 422 for a custom provider without an endpoint, and for any other provider with one.
+    /// - Throws: 422 for a custom provider without a valid endpoint, and for any other provider with one.
     private static func endpoint(
         of provider: KeyProvider, _ customEndpoint: String?
     ) throws(APIError) -> ThirdPartyURL {

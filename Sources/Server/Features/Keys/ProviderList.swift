@@ -27,19 +27,19 @@ struct ProviderList {
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
             latencyMilliseconds: 1, tasks: TaskKind.requestedKinds, reason: nil,
             isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
-        let gateway = await gateway(isUsed: mode == .auto && models.gatewayNotice() == nil)
+        let gateway = await gatewayItem(isUsed: mode == .auto && models.gatewayNotice() == nil)
         let chosenKey = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
             let key = models.keys.first { $0.key.provider == provider }
             let isChosen = key.map { chosenKey?.sealedSecret == $0.sealedSecret } ?? false
-            return thirdParty(
+            return thirdPartyItem(
                 provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
                 isUsed: isChosen && (mode == .auto || mode == .byoOnly))
         }
         return ModelProviderList(items: [rules, gateway] + thirdParties)
     }
 
-    private func gateway(isUsed: Bool) async -> ModelProviderItem {
+    private func gatewayItem(isUsed: Bool) async -> ModelProviderItem {
         var reason: UnavailabilityReason? = .notConfigured
         if let gateway = services.models.serverGateway {
             if case .unavailable(let cause) = await gateway.availability() { reason = cause } else { reason = nil }
@@ -50,7 +50,7 @@ struct ProviderList {
             health, reason: reason?.rawValue, isActive: isUsed && reason == nil)
     }
 
-    private func thirdParty(
+    private func thirdPartyItem(
         _ provider: KeyProvider, _ key: StoredAIKey?, isChild: Bool, isAllowed: Bool, isUsed: Bool
     ) -> ModelProviderItem {
         let health = key.map(services.models.health)

@@ -13,10 +13,11 @@ enum LegalTexts {
             content: "\(storedDataText)\n\n\(thirdParties)\n\n\(rightsText)")
     }
 
-    /// Returns the section about third parties, with a paragraph for each.
+    /// Returns the section about third parties and language models: a paragraph for each configured service, and two
+    /// about models that a person adds.
     private static func thirdPartyParagraphs(_ parties: ThirdPartyRecipients) -> String {
         var paragraphs: [String] = []
-        if let push = parties.push {
+        if let push = parties.pushService {
             paragraphs.append(
                 "Notifications for your devices go through \(push). It learns \(parties.pushLearnsDeviceAddresses ? "the device's address" : "who you are in the app") and the words of the notification."
             )
@@ -26,12 +27,12 @@ enum LegalTexts {
                 "If you allow notifications in a browser, they go through the push service of the browser's maker. It learns when you get one, and not its words, which only your browser can decrypt."
             )
         }
-        if let sms = parties.sms {
+        if let sms = parties.smsService {
             paragraphs.append(
                 "Text messages go through \(sms), if you agreed to them\(parties.sendsCodes ? " or enter a telephone number, which gets a code" : ""). It learns your telephone number and the words of the message."
             )
         }
-        if let mail = parties.mail {
+        if let mail = parties.mailService {
             paragraphs.append(
                 "Mails about your account's password and address go through \(mail). It learns your email address and the words of the mail."
             )

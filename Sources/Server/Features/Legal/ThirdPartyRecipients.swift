@@ -1,29 +1,29 @@
 import HTTPClient
 
-/// The third parties that receive data about people, by this server's configuration. The privacy policy names each of
-/// them.
+/// The third parties that receive data about people from a server with this configuration, as the privacy policy names
+/// them. The policy also says whether the server has a language model of its own.
 struct ThirdPartyRecipients: Sendable {
-    /// The service that forwards push messages; nil if none are sent.
-    var push: String?
+    /// The name of the service that forwards push messages; nil if none are sent.
+    var pushService: String?
     /// Whether the push service learns the addresses of devices.
     var pushLearnsDeviceAddresses = true
     /// Whether messages are sent to browsers, through the push services of the browsers' makers.
     var hasWebPush = false
-    /// The service that forwards text messages; nil if none are sent.
-    var sms: String?
+    /// The name of the service that forwards text messages; nil if none are sent.
+    var smsService: String?
     /// Whether the service for text messages also sends codes to telephone numbers that people enter.
     var sendsCodes = false
-    /// The service that forwards mails about accounts; nil if none are sent.
-    var mail: String?
-    /// Whether a language model runs on the server's machine.
+    /// The name of the service that forwards mails about accounts; nil if none are sent.
+    var mailService: String?
+    /// Whether a language model runs on the server's machine. It is no third party.
     var hasModel = false
 }
 
 extension ThirdPartyRecipients {
     init(_ configuration: Configuration) {
         if configuration.runsDeliveries {
-            push = Self.name(configuration.deliveries.push)
-            sms = Self.name(configuration.deliveries.sms)
+            pushService = Self.serviceName(configuration.deliveries.push)
+            smsService = Self.serviceName(configuration.deliveries.sms)
             hasWebPush = configuration.deliveries.webPush != nil
             if case .webhook = configuration.deliveries.push {
                 pushLearnsDeviceAddresses = configuration.deliveries.passesTokens
@@ -31,17 +31,17 @@ extension ThirdPartyRecipients {
         }
         // Codes are sent by every instance.
         if let gateway = configuration.deliveries.codeGateway {
-            (sms, sendsCodes) = (Self.name(.webhook(gateway)), true)
+            (smsService, sendsCodes) = (Self.serviceName(.webhook(gateway)), true)
         }
         switch configuration.mail?.transport {
-        case .relay(let relay): mail = Self.host(of: relay.url).map { "the relay at \($0)" }
-        case .webhook(let webhook): mail = Self.name(.webhook(webhook))
-        case nil: mail = nil
+        case .relay(let relay): mailService = Self.host(of: relay.url).map { "the relay at \($0)" }
+        case .webhook(let webhook): mailService = Self.serviceName(.webhook(webhook))
+        case nil: mailService = nil
         }
         hasModel = configuration.models.gateway != nil
     }
 
-    private static func name(_ provider: DeliveryOptions.Provider) -> String? {
+    private static func serviceName(_ provider: DeliveryOptions.Provider) -> String? {
         switch provider {
         case .log: nil
         case .apns: "Apple's push service"

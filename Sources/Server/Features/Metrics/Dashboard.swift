@@ -49,7 +49,8 @@ enum Dashboard {
             ] + deliveryFigures(telemetry.deliveries, now) + (counts.map(productFigures) ?? []))
     }
 
-    /// Returns the figures of this instance's deliveries, over all channels, since it started.
+    /// Returns the figures of this instance's deliveries, over all channels: counts since the instance started, and how
+    /// long the oldest waiting notification has waited.
     private static func deliveryFigures(_ channels: [DeliveryFigures], _ now: Timestamp) -> [Metric] {
         func sum(_ counter: KeyPath<DeliveryFigures, Counter>) -> Double {
             Double(channels.reduce(0) { $0 + $1[keyPath: counter].value })

@@ -21,7 +21,7 @@ extension Nags {
             }
             let today = countedDay(of: view.record, at: caller.now)
             let count = try await queries.query(
-                NagStatements.countNotes(by: view.userID, in: view.familyID, day: today)
+                NagStatements.countNotes(by: view.userID, in: view.ledgerID, day: today)
             ).onlyRow()
             if let denial = NagLimit.denialOfNote(addedToday: try count["count"]) {
                 return view.refuse(.addNote, limit: denial, at: caller.now)

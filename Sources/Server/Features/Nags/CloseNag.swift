@@ -28,12 +28,13 @@ extension Nags {
         }
     }
 
-    /// Hides a nag from its recipient's lists, whatever its status.
+    /// Marks a nag, whatever its status, as dismissed by its recipient. The recipient's daily digest omits it, and so
+    /// do their lists if the query has `exclude_dismissed`.
     package func dismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(true, caller, call)
     }
 
-    /// Shows a dismissed nag in its recipient's lists again.
+    /// Removes the mark that `dismiss` set.
     package func undismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(false, caller, call)
     }

@@ -41,7 +41,7 @@ extension Nags {
         if view.nag.recurrence != nil {
             let day = countedDay(of: view.record, at: now)
             let count = try await queries.query(
-                NagStatements.countCompletions(by: view.userID, in: view.familyID, day: day)
+                NagStatements.countCompletions(by: view.userID, in: view.ledgerID, day: day)
             ).onlyRow()
             if let denial = NagLimit.denialOfSeriesCompletion(completedToday: try count["count"]) {
                 return view.refuse(.updateStatus, limit: denial, at: now)
@@ -77,8 +77,8 @@ extension Nags {
 
 extension Nags {
     /// Returns the accrual of a nag's end for its recipient; nil if nothing is scored. A nag of a connection scores
-    /// nothing, because nobody outside a family may cause points or rewards in it. They would also be in another ledger
-    /// than the act.
+    /// nothing, because nobody outside a family may cause points or rewards in it. The points would also be in another
+    /// ledger than the act.
     func accrual(
         of outcome: Punctuality, _ record: NagRecord, at now: Timestamp, _ queries: any Queries
     ) async throws -> Accrual? {

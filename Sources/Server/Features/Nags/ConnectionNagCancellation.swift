@@ -18,16 +18,18 @@ struct ConnectionNagCancellation {
 
     init(_ services: Services) { (database, ledger) = (services.database, services.ledger) }
 
-    /// Runs the body. If it violates the constraint, cancels the nags and runs the body again.
-    /// - Parameter nags: a query for `family_id` and `recipient_id` of the open nags.
+    /// Runs the body. If it violates the constraint, cancels the nags and runs the body again, at most `maxAttempts`
+    /// times in all.
+    /// - Parameter nagQuery: a query for `family_id` and `recipient_id` of the open nags.
     func cancelAndRetry<Answer>(
-        onViolationOf constraint: ConstraintName, _ nags: SQL, _ context: CallContext, _ body: () async throws -> Answer
+        onViolationOf constraint: ConstraintName, _ nagQuery: SQL, _ context: CallContext,
+        _ body: () async throws -> Answer
     ) async throws -> Answer {
         for _ in 1..<Self.maxAttempts {
             do {
                 return try await body()
             } catch let error as PostgresError where error.violates(constraint) {
-                try await cancel(nags, context)
+                try await cancel(nagQuery, context)
             }
         }
         return try await body()
@@ -35,8 +37,9 @@ struct ConnectionNagCancellation {
 
     /// Cancels the nags, with separate acts for each recipient. The actor is the system, so the entries do not reveal
     /// who blocked whom.
-    func cancel(_ nags: SQL, _ context: CallContext) async throws {
-        let recipients = try await database.query(nags).map { row throws(PostgresError) -> (FamilyID, UserID) in
+    /// - Parameter nagQuery: a query for `family_id` and `recipient_id` of the open nags.
+    func cancel(_ nagQuery: SQL, _ context: CallContext) async throws {
+        let recipients = try await database.query(nagQuery).map { row throws(PostgresError) -> (FamilyID, UserID) in
             (try row["family_id"], try row["recipient_id"])
         }
         for (ledgerID, recipient) in recipients {
@@ -49,7 +52,7 @@ struct ConnectionNagCancellation {
     private func cancelBatch(of recipient: UserID, in ledgerID: FamilyID, _ context: CallContext) async throws -> Int {
         var cancelledCount = 0
         let _: NoAnswer = try await ledger.write(context, in: ledgerID) { queries in
-            let row = try await queries.query(NagStatements.openCount(of: recipient, in: ledgerID)).onlyRow()
+            let row = try await queries.query(NagStatements.cancellationFacts(of: recipient, in: ledgerID)).onlyRow()
             cancelledCount = min(try row["count"], NagStatements.cancelBatchSize)
             if cancelledCount == 0 { return .answer(NoAnswer()) }
             return .perform(

@@ -11,7 +11,7 @@ extension Nags {
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller
     ) async throws -> NagResponse {
         // Requests of people who are not the connection's parties are refused before they wait for its ledger.
-        _ = try await addressee(order, over: connection, by: caller, services.database)
+        _ = try await readCreationFacts(order, over: connection, by: caller, services.database)
         let input = provenance(of: order.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
@@ -34,13 +34,13 @@ extension Nags {
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller, as input: Provenance,
         _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
-        let (account, row) = try await addressee(order, over: connection, by: caller, queries)
+        let (account, row) = try await readCreationFacts(order, over: connection, by: caller, queries)
         let seq: Int64 = try row["seq"]
         func refuse(_ denial: Denial, _ refusal: APIError? = nil) throws -> Decision<NagResponse> {
             .refuse(
-                Act(
-                    kind: .nagCreateDenied, basis: .nothingChanged(since: seq), actor: account.pseudonym,
-                    subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
+                .denial(
+                    .nagCreateDenied, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    subject: try row["pseudonym"], reason: denial.rawValue),
                 refusal ?? APIError(.policyForbidden, denial))
         }
         if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
@@ -70,14 +70,14 @@ extension Nags {
             nag)
     }
 
-    /// Returns the caller's account, and the row of `NagStatements.addressee`.
+    /// Reads the caller's account, and the row of `NagStatements.creationFacts`.
     /// - Throws: 404 unless the caller is one of the connection's parties.
-    private func addressee(
+    private func readCreationFacts(
         _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
     ) async throws -> (Account, Row) {
         let account = try await services.access.account(caller, queries)
         let rows = try await queries.query(
-            NagStatements.addressee(order.recipientID, of: account.id, over: connection))
+            NagStatements.creationFacts(for: order.recipientID, from: account.id, over: connection))
         guard let row = rows.first else { throw APIError.noSuchConnection }
         return (account, row)
     }
@@ -91,8 +91,7 @@ extension Nags {
             sharesFamily: try row["shares_family"])
     }
 
-    /// Returns the reason for which an existing nag's creator and recipient may send each other nothing new about it;
-    /// nil if they may.
+    /// Returns the reason to refuse a message between an existing nag's creator and recipient; nil if it is allowed.
     /// Unlike for a new nag, it does not matter whether the connection is a caregiver's.
     static func denialOfConnectionContact(_ row: Row) throws(PostgresError) -> Denial? {
         let recipient = try recipient(row)

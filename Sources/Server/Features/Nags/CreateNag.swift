@@ -5,9 +5,9 @@ import Postgres
 import SQL
 
 extension Nags {
-    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are recorded in the audit log.
-    /// Without an Idempotency-Key, a request that equals a nag that the caller has just created returns that nag, so
-    /// that two taps create one.
+    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are recorded in the audit log. If
+    /// the caller has just created an equal nag, a request without an Idempotency-Key and without attachments returns
+    /// that nag, so that two taps create one.
     package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         do {
             return try await create(call.body, by: caller)
@@ -18,17 +18,20 @@ extension Nags {
         }
     }
 
+    /// Creates a nag over the connection that it names, or in a family.
     private func create(_ order: NagCreate, by caller: Caller) async throws -> NagResponse {
         if order.familyID != nil, order.connectionID != nil {
             throw APIError.nagHasTwoFamilies
         }
-        try Self.requireDueTime(order, caller.now)
+        try Self.requireValidDueTime(order, caller.now)
         return try await attachments.mappingAttachmentConflict {
             if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
             return try await create(order, in: try await family(of: order, by: caller), by: caller)
         }
     }
 
+    /// Creates a nag in a family for a request. Dictated words to another person are refused: they may only become a
+    /// draft.
     private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
         let input = provenance(of: order.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
@@ -42,9 +45,9 @@ extension Nags {
         }
     }
 
-    /// Returns an equal open nag that the caller created within the last two seconds. The result is nil without one,
-    /// for a request with an `Idempotency-Key`, and for a nag with attachments. An act that depends on the result MUST
-    /// require that nothing has changed since.
+    /// Returns an equal open nag that the caller created within the last two seconds, and marks the response as
+    /// replayed. The result is nil without such a nag, for a request with an `Idempotency-Key`, and for a nag with
+    /// attachments. An act that depends on the result MUST require that nothing has changed since.
     func duplicate(
         of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
@@ -72,17 +75,17 @@ extension Nags {
     func creationDecision(
         of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
-        try Self.requireDueTime(order, caller.now)
+        try Self.requireValidDueTime(order, caller.now)
         let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
         let rows = try await queries.query(
-            NagStatements.addressee(
-                order.recipientID, of: caller.userID, in: member.familyID, policy: order.policyID, day: today))
+            NagStatements.creationFacts(
+                for: order.recipientID, from: caller.userID, in: member.familyID, policy: order.policyID, day: today))
         guard let row = rows.first else { throw APIError.noSuchMember }
         if let (denial, refusal) = try Self.denial(row, in: member, at: caller.now) {
             return .refuse(
-                Act(
-                    kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                    subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
+                .denial(
+                    .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    subject: try row["pseudonym"], reason: denial.rawValue),
                 refusal)
         }
         guard try row["is_policy_known"] else { throw APIError.policyIsUnknown }
@@ -99,13 +102,13 @@ extension Nags {
     }
 
     /// Requires a due time within the limits.
-    private static func requireDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
+    private static func requireValidDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
         if let fault = DueTimeLimit.fault(of: order.dueAt.flooredToMillisecond, now: now) {
             throw APIError.dueTimeIsInvalid(fault)
         }
     }
 
-    /// Returns the act that creates a nag. Its event is the root of the input.
+    /// Returns the act that creates a nag. The act's feed event has the ID that `input` gives it.
     func creationAct(
         of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
         as input: Provenance
@@ -120,7 +123,7 @@ extension Nags {
             statements: [
                 NagStatements.insert(
                     nag, policy: order.policyID,
-                    nextStep: services.escalationPlan.earliestStep(
+                    nextStep: services.escalationPlan.earliestStepTime(
                         after: .initial, dueAt: nag.dueAt, committedAt: nil),
                     source: input.source),
                 NagStatements.insertEvent(
@@ -132,7 +135,7 @@ extension Nags {
     }
 
     /// Returns the part of an act that notifies `person` of an event; nothing if the person is the actor.
-    /// - Parameter onlyIfNotified: whether only people are notified who were notified of the nag before.
+    /// - Parameter onlyIfNotified: whether the person is notified only if they were notified of the nag before.
     func notification(
         of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfNotified: Bool = false,
         at now: Timestamp

@@ -17,7 +17,8 @@ enum EscalationResult: Equatable {
 
 extension Nags {
     /// Takes the next step of a nag's escalation if it is due: an act with its event, its audit entry and at most one
-    /// delivery. Of several steps that are due at once, after an outage, only the last is delivered.
+    /// delivery for each channel of the person who is notified. If several steps are due at once, after an outage, only
+    /// the last one can have deliveries.
     ///
     /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once, even
     /// if several processes try. If the process dies, the step was taken completely or not at all.
@@ -32,12 +33,14 @@ extension Nags {
             guard let next = state.nextStep else { return .answer(NoAnswer()) }
             guard next.at <= now else {
                 result = .waits(until: next.at)
-                if state.nextStepAt != next.at { rescheduling = NagStatements.reschedule(state.record, to: next.at) }
+                if state.storedNextStepAt != next.at {
+                    rescheduling = NagStatements.reschedule(state.record, to: next.at)
+                }
                 return .answer(NoAnswer())
             }
             result = .stepped(due: next.at)
             switch next.stage {
-            case .missed: return .perform(try await miss(state.record, at: now, queries), NoAnswer())
+            case .missed: return .perform(try await missAct(state.record, at: now, queries), NoAnswer())
             case .phase(let phase):
                 return .perform(try await stepAct(to: phase, dueAt: next.at, state, at: now, queries), NoAnswer())
             }
@@ -95,7 +98,7 @@ extension Nags {
     /// last phase.
     func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
-            let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
+            let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.ledgerID)).first
             guard let row, let state = try EscalationState(row, services) else { throw APIError.noSuchNag }
             return .answer(state.response(at: caller.now))
         }
@@ -105,7 +108,7 @@ extension Nags {
     func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         var family: FamilyID?
         let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in
-            family = view.familyID
+            family = view.ledgerID
             return .answer(NoAnswer())
         }
         if let family {

@@ -8,8 +8,8 @@ struct EscalationState {
     let record: NagRecord
     /// All steps, by the present settings of the nag and of its recipient.
     let escalation: Escalation
-    /// The time at which the scheduler will read the nag again.
-    let nextStepAt: Timestamp
+    /// The stored time at which the scheduler reads the nag again. It may differ from the time of `nextStep`.
+    let storedNextStepAt: Timestamp
     private let phaseStartedAt: Timestamp
     private let recipient: (preferences: Preferences, channels: [DeliveryChannel])
     private let creatorChannels: [DeliveryChannel]
@@ -18,8 +18,8 @@ struct EscalationState {
     /// Reads the columns of `NagStatements.escalation`; nil where the row holds no nag.
     init?(_ row: Row, _ services: Services) throws {
         guard let record = try NagRecord(row) else { return nil }
-        let stored: StoredPreferences = try row["recipient_prefs"]
-        let preferences = stored.effective(
+        let storedByRecipient: StoredPreferences = try row["recipient_prefs"]
+        let preferences = storedByRecipient.effective(
             familyZone: record.timeZone, childQuietHours: try QuietHours(ofChild: row))
         let cycleStartedAt: Timestamp = try row["cycle_started_at"]
         self.record = record
@@ -29,15 +29,16 @@ struct EscalationState {
                 dueAt: record.nag.dueAt, committedAt: record.nag.committedAt, preferences: preferences),
             quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
             plan: services.escalationPlan)
-        nextStepAt = try row["next_step_at"]
+        storedNextStepAt = try row["next_step_at"]
         phaseStartedAt = try row["phase_since"] ?? cycleStartedAt
-        recipient = (preferences, preferences.channels(mayText: try row["recipient_may_text"]))
+        recipient = (preferences, preferences.channels(hasSMSConsent: try row["recipient_may_text"]))
         let storedByCreator: StoredPreferences = try row["creator_prefs"]
-        let creator = storedByCreator.effective(familyZone: record.timeZone)
-        creatorChannels = creator.channels(mayText: try row["creator_may_text"])
+        let creatorPreferences = storedByCreator.effective(familyZone: record.timeZone)
+        creatorChannels = creatorPreferences.channels(hasSMSConsent: try row["creator_may_text"])
         let isCreatorActive: Bool = try row["is_creator_active"]
         notifiesCreator =
-            isCreatorActive && record.nag.creatorID != record.nag.recipientID && creator.notifiesSentOverdue
+            isCreatorActive && record.nag.creatorID != record.nag.recipientID
+            && creatorPreferences.notifiesSentOverdue
     }
 
     /// The step after the last one taken; nil for a nag that is not open.
@@ -45,15 +46,15 @@ struct EscalationState {
         record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
     }
 
-    /// Returns the person who is notified of a phase, and the channels. It is the recipient; of the last phase, it is
-    /// the creator, if they want that notification. Nil for a phase that waits for the recipient's daily digest.
-    func addressee(of phase: EscalationPhase) -> (UserID, [DeliveryChannel])? {
+    /// Returns the person who is notified of a phase, and their channels. The person is the recipient; for the last
+    /// phase, it is the creator if they want that notification. Nil for a phase that waits for the recipient's digest.
+    func addressee(of phase: EscalationPhase) -> (user: UserID, channels: [DeliveryChannel])? {
         if phase == .guardianReview, notifiesCreator { return (record.nag.creatorID, creatorChannels) }
         if recipient.preferences.isHeldForDigest(phase, of: record.nag.category) { return nil }
         return (record.nag.recipientID, recipient.channels)
     }
 
-    /// Returns the escalation at that moment, including steps that are due and not taken yet.
+    /// Returns the escalation as of `now`, including phases that are due and not stored yet.
     func response(at now: Timestamp) -> EscalationResponse {
         var (phase, next) = (record.phase, nextStep)
         while let step = next, step.at <= now, case .phase(let reached) = step.stage {

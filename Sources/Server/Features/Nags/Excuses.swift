@@ -28,16 +28,16 @@ extension Nags {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
             // An excuse is a message to the creator. After the creator has left, only the guardians read it.
-            let obstacle = try await denialOfContact(of: view, with: [view.nag.creatorID], queries)
-            if let obstacle, obstacle != .relationshipRevoked {
-                return view.refuse(.submitExcuse, obstacle, .policyForbidden)
+            let contactDenial = try await denialOfContact(of: view, with: [view.nag.creatorID], queries)
+            if let contactDenial, contactDenial != .relationshipRevoked {
+                return view.refuse(.submitExcuse, contactDenial, .policyForbidden)
             }
             guard view.nag.status == .open || view.nag.status == .missed else {
                 throw APIError(.conflict, .nagNotOpen)
             }
             let today = countedDay(of: view.record, at: caller.now)
             let count = try await queries.query(
-                NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
+                NagStatements.countExcuses(by: caller.userID, in: view.ledgerID, day: today)
             ).onlyRow()
             if let denial = NagLimit.denialOfExcuse(submittedToday: try count["count"]) {
                 return view.refuse(.submitExcuse, limit: denial, at: caller.now)
@@ -77,7 +77,7 @@ extension Nags {
                 return view.refuse(.readExcuses, denial)
             }
             let rows = try await queries.query(
-                NagStatements.excuses(of: query.nagID, in: view.familyID, query.page))
+                NagStatements.excuses(of: query.nagID, in: view.ledgerID, query.page))
             return .answer(
                 try Page(rows, answering: query.page) { row in
                     guard let id: ExcuseID = try row["id"] else { return nil }
@@ -95,6 +95,7 @@ struct Excuse {
     let text: String?
     let summary: String
     let category: ExcuseCategory
+    /// The confidence of the category, from 0 to 1; 1 if the author's device chose it.
     let confidence: Double
 
     /// Creates an excuse. With a category, the text is the device's summary; without one, the rules summarise the text.
@@ -151,8 +152,8 @@ extension NagStatements {
             where: "x.family_id = \(family) AND x.nag_id = \(nag)", orderBy: "x.at DESC, x.id DESC")
     }
 
-    /// The words of the excuses of a former member, and of those for nags of connections. The summaries that others
-    /// have seen are not among them.
+    /// The words of a person's excuses: in families that they have left, and for nags of connections. The summaries
+    /// stay, because others have seen them.
     static let excusesOfPerson = PersonalRows(
         keys: { author, limit in
             """

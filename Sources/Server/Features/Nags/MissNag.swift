@@ -4,11 +4,11 @@ import Domain
 import Postgres
 
 extension Nags {
-    /// Ends an open nag as missed: in one act it also ends the recipient's streak and creates the next nag of the
-    /// series. A nag that is not open stays as it is.
+    /// Ends an open nag as missed. The same act scores the miss, if the recipient has consented to points, and creates
+    /// the next nag of the series, if there is one. A nag that is not open stays as it is.
     ///
-    /// The caller MUST know that the final window has ended. Only the demo's history uses this; a running server uses
-    /// `escalate`.
+    /// The caller MUST know that the time of the escalation's last step has come. Only the demo's history uses this; a
+    /// running server uses `escalate`.
     package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(systemActAt: now, services.random)
         return try await services.ledger.write(context, in: family) { queries in
@@ -17,12 +17,12 @@ extension Nags {
             guard record.nag.status == .open else { return .answer(record.nag) }
             var nag = record.nag
             nag.status = .missed
-            return .perform(try await miss(record, at: now, queries), nag)
+            return .perform(try await missAct(record, at: now, queries), nag)
         }
     }
 
     /// Returns the act that ends an open nag as missed.
-    func miss(_ record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Act {
+    func missAct(_ record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Act {
         let nag = record.nag
         var statements = [
             NagStatements.markMissed(nag.id, at: now),

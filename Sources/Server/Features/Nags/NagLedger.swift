@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import SQL
 
-/// The ledger of a nag: its family's or its connection's.
+/// The kind of ledger that a nag is in: a family's or a connection's.
 ///
 /// A read by a nag's ID tries the family's ledger first, and then the connections'. One statement for both would join
 /// twice as much, and nearly every nag is a family's.
@@ -10,8 +10,8 @@ enum NagLedger {
     case family
     case connection
 
-    /// Returns the rows that `read` finds in the family's ledger; if it does not have the nag, those in a connection's.
-    /// The rows have a column `family_id`, which is null if there is no such nag.
+    /// Returns the rows that `read` finds in the family's ledger; if that ledger does not have the nag, those in a
+    /// connection's. The rows have a column `family_id`, which is null if there is no such nag.
     static func search(_ read: (NagLedger) async throws -> Rows) async throws -> Rows {
         let rows = try await read(.family)
         guard let row = rows.first, try row["family_id"] as FamilyID? == nil else { return rows }

@@ -12,7 +12,7 @@ extension NagStatements {
             ON n.connection_id IS NOT NULL AND hm.user_id = n.recipient_id AND hm.status = 'active'
         """
 
-    /// An expression: `NagRecord.settingsFamily`, with `homeJoin`.
+    /// An expression: the value of `NagRecord.settingsFamily`. The statement needs `homeJoin`.
     static let settingsFamily: SQL = "coalesce(hm.family_id, n.family_id)"
 
     /// A column: whether the member `m` is a guardian of the child who receives the nag of a connection.
@@ -24,7 +24,7 @@ extension NagStatements {
 
     /// Reads whether a creator may nag a recipient over a connection, the connection's `seq`, and the recipient's
     /// display name, pseudonym and time zone. No row: the creator is not one of the connection's parties.
-    static func addressee(_ recipient: UserID, of creator: UserID, over connection: ConnectionID) -> SQL {
+    static func creationFacts(for recipient: UserID, from creator: UserID, over connection: ConnectionID) -> SQL {
         """
         SELECT e.*, c.seq, u.display_name, u.pseudonym, f.time_zone, f.time_zone_changed_at
         FROM (\(ConnectionStatements.entitlement(of: "\(creator)", to: "\(recipient)", over: "\(connection)"))) e
@@ -77,8 +77,8 @@ extension NagStatements {
 
     // MARK: Nags to cancel
 
-    /// Reads the ledgers and recipients of open nags of connections: of all nags to `child`, and of the nags over the
-    /// active connections of `guardian` to children whose guardian they are.
+    /// Reads the ledgers and recipients of open nags of connections: of all nags to `child`, and of the nags that the
+    /// children of `guardian` receive over the guardian's active connections.
     static func openConnectionNags(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
@@ -113,7 +113,7 @@ extension NagStatements {
     }
 
     /// Reads the `seq` of a ledger, somebody's pseudonym, and the `count` of their open nags there.
-    static func openCount(of recipient: UserID, in ledger: FamilyID) -> SQL {
+    static func cancellationFacts(of recipient: UserID, in ledger: FamilyID) -> SQL {
         """
         SELECT c.seq, u.pseudonym,
                (SELECT count(*) FROM nags n WHERE n.family_id = c.family_id AND n.recipient_id = u.id
@@ -122,11 +122,10 @@ extension NagStatements {
         """
     }
 
-    /// An expression: the number of a connection's open nags: of all, or only of those to people who are not its
-    /// parties.
-    static func countOpen(over connection: SQL, besidesParties: Bool = false) -> SQL {
+    /// An expression: the number of a connection's open nags, or only of those to children, who are not its parties.
+    static func openNagCount(over connection: SQL, toChildrenOnly: Bool = false) -> SQL {
         let isCounted: SQL =
-            besidesParties ? "AND NOT \(ConnectionStatements.isParty("n.recipient_id", of: "n.family_id"))" : ""
+            toChildrenOnly ? "AND NOT \(ConnectionStatements.isParty("n.recipient_id", of: "n.family_id"))" : ""
         return """
             (SELECT count(*) FROM nags n WHERE n.family_id = \(connection) AND n.status = 'open' \(isCounted))
             """

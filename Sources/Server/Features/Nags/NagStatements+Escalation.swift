@@ -31,9 +31,9 @@ extension NagStatements {
         """
     }
 
-    /// Reads the nags that have been due longest, at most a share for each family: `family_id`, `id`, `next_step_at`,
-    /// the `ordinal` within the family, and as `seen` the number of due nags that were considered. The cost does not
-    /// grow with the nags that are due later.
+    /// Reads the nags whose steps have been due longest, at most `dueLimitPerFamily` of each family and none of
+    /// `families`: `family_id`, `id`, `next_step_at`, the `ordinal` within the family, and as `seen` the number of due
+    /// nags that were considered. The cost does not grow with the nags that are due later.
     static func dueNags(at now: Timestamp, besides families: [FamilyID]) -> SQL {
         """
         SELECT family_id, id, next_step_at, ordinal, seen FROM (
@@ -70,21 +70,21 @@ extension NagStatements {
         """
     }
 
-    /// Moves a nag's `next_step_at`, unless anything in its family has changed. It locks the family's row like an act,
-    /// without taking a number.
+    /// Moves a nag's `next_step_at`, unless anything in its ledger has changed. It locks the ledger's row against acts,
+    /// and takes no sequence number.
     static func reschedule(_ record: NagRecord, to moment: Timestamp) -> SQL {
         """
         WITH unchanged AS MATERIALIZED (
-            SELECT family_id FROM family_clock WHERE family_id = \(record.familyID) AND seq = \(record.seq) FOR SHARE
+            SELECT family_id FROM family_clock WHERE family_id = \(record.ledgerID) AND seq = \(record.seq) FOR SHARE
         )
         UPDATE nags SET next_step_at = \(moment) FROM unchanged
         WHERE nags.family_id = unchanged.family_id AND nags.id = \(record.nag.id) AND nags.status = 'open'
         """
     }
 
-    /// Makes a page of open nags after `last` due for the scheduler. The row names the last nag of the page; no row if
-    /// there are no more.
-    static func makeDue(after last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
+    /// Makes the open nags in the page of nags after `last` due for the scheduler. The row names the last nag of the
+    /// page; no row if there are no more nags.
+    static func makePageDue(after last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
         WITH page AS MATERIALIZED (
             SELECT family_id, id FROM nags WHERE (family_id, id) > (\(last.family), \(last.nag))
@@ -123,6 +123,7 @@ extension NagStatements {
         ]
     }
 
+    /// The caller may append further conditions.
     private static func makeDueInFamily(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
@@ -130,6 +131,8 @@ extension NagStatements {
         """
     }
 
+    /// The caller MUST append a condition on the recipient: without it, the statement changes the nags of all
+    /// connections.
     private static func makeDueOverConnections(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp

@@ -5,7 +5,7 @@ extension NagStatements {
     /// Reads a page of the nags that a person created or received in a family or over connections, for an export. Only
     /// the recipient's export contains the note of the completion.
     /// - Parameter family: nil for connections.
-    static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
+    static func exportedNags(_ page: ExportPage, in family: FamilyID?) -> SQL {
         """
         SELECT n.id, jsonb_build_object(
             'id', n.id, 'family_id', \(familyID), 'connection_id', n.connection_id, 'creator_id', n.creator_id,
@@ -29,14 +29,14 @@ extension NagStatements {
     }
 
     /// Selects the IDs of the connections over which a person created or received nags.
-    static func connections(of user: UserID) -> SQL {
+    static func connectionIDs(of user: UserID) -> SQL {
         """
         SELECT n.family_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND (n.creator_id = \(user) OR n.recipient_id = \(user))
         """
     }
 
-    /// Reads the excuses that a person submitted, in a family or over connections.
+    /// Reads a page of the excuses that a person submitted in a family or over connections, for an export.
     /// - Parameter family: nil for connections.
     static func exportedExcuses(_ page: ExportPage, in family: FamilyID?) -> SQL {
         """

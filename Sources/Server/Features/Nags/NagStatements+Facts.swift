@@ -24,8 +24,8 @@ extension NagStatements {
     /// family.
     ///
     /// Nags that a series creates are not counted.
-    static func addressee(
-        _ recipient: UserID, of creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
+    static func creationFacts(
+        for recipient: UserID, from creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
     ) -> SQL {
         """
         SELECT u.display_name, u.pseudonym, \(memberState(creator: "\(creator)")), \(policyColumns),
@@ -56,8 +56,9 @@ extension NagStatements {
         """
     }
 
-    /// Reads the instances before and after a nag of a series: the previous one's due time, as it is now and as the
-    /// series gave it; whether there is a next one, and if that is open, its ID; and the next one's due time.
+    /// Reads the instances before and after a nag of a series: the present due time of the previous one, and as
+    /// `previous_slot` the due time that the series gave it; whether there is a next one, its due time, and its ID if
+    /// it is open.
     static func adjacentInstances(of nag: NagID, in ledger: FamilyID) -> SQL {
         """
         SELECT p.due_at AS previous_due_at, coalesce(p.slot_due_at, p.due_at) AS previous_slot,
@@ -104,8 +105,9 @@ extension NagStatements {
         """
     }
 
-    /// Reads a member's relationships with others of the family, one row for each person.
-    static func contacts(of user: UserID, with others: [UserID], in family: FamilyID) -> SQL {
+    /// Reads a member's relationship with each of the others in the family, and whether one of the two blocks the
+    /// other: a row for each person.
+    static func contactFacts(of user: UserID, with others: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT \(RelationshipStatements.status(between: "\(user)", and: "o.id", in: "\(family)")) AS relationship,
                \(BlockStatements.isBlocked(between: "\(user)", and: "o.id")) AS is_blocked
@@ -113,7 +115,7 @@ extension NagStatements {
         """
     }
 
-    /// Selects those of the `ids` that are nags of a family that the member sees, or events and excuses of such nags.
+    /// Selects those of the `ids` that name nags, events or excuses which the member may read in the family.
     static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
         let isReadable = isVisible(to: user, isGuardian: isGuardian)
         return """
@@ -129,34 +131,34 @@ extension NagStatements {
             """
     }
 
-    /// A condition on a nag `n` of a family: whether a member reads it.
+    /// A condition on a nag `n` of a family: a member may read it.
     static func isVisible(to user: UserID, isGuardian: Bool) -> SQL {
         isGuardian ? "true" : "(n.creator_id = \(user) OR n.recipient_id = \(user))"
     }
 
     /// Counts the notes that somebody added on the family's local day.
     static func countNotes(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
-        count("event_type = 'note_added'", by: author, in: family, day: day)
+        countEvents(where: "event_type = 'note_added'", by: author, in: family, day: day)
     }
 
     /// Counts the changes to nags that somebody made on the family's local day.
     static func countChanges(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         // The same types as in the index `changes_of_actor`.
-        count(
-            "event_type IN ('nag_updated', 'nag_snoozed', 'nag_committed', 'nag_dismissed', 'nag_undismissed')",
+        countEvents(
+            where: "event_type IN ('nag_updated', 'nag_snoozed', 'nag_committed', 'nag_dismissed', 'nag_undismissed')",
             by: actor, in: family, day: day)
     }
 
     /// Counts the nags that somebody completed on the family's local day.
     static func countCompletions(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
-        count("event_type = 'nag_completed'", by: actor, in: family, day: day)
+        countEvents(where: "event_type = 'nag_completed'", by: actor, in: family, day: day)
     }
 
     /// Counts the events of an actor on a day.
     /// - Parameter isCounted: the condition on the type of the event. It consists of literals, so that the planner can
     ///   choose a partial index.
-    private static func count(
-        _ isCounted: SQL, by actor: UserID, in family: FamilyID, day: Range<Timestamp>
+    private static func countEvents(
+        where isCounted: SQL, by actor: UserID, in family: FamilyID, day: Range<Timestamp>
     ) -> SQL {
         """
         SELECT count(*) AS count FROM nag_events

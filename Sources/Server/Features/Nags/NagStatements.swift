@@ -20,9 +20,9 @@ enum NagStatements {
         LEFT JOIN users re ON re.id = n.recipient_id
         """
 
-    /// Reads the caller and the nag, as of one moment; the nag's columns are null unless the caller's family or a
-    /// connection has it. No row: the session has ended.
-    static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL) -> SQL {
+    /// Reads the caller and the nag, as of one moment. The nag's columns are null unless the caller's family, or for
+    /// `.connection` any connection, has it. No row: the session has ended.
+    static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller) -> SQL {
         """
         SELECT \(recordColumns(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
                \(ledger.guardsRecipient)
@@ -31,7 +31,7 @@ enum NagStatements {
         \(ledger.join(nag))
         \(ledger.homeJoin)
         \(recordJoins(in: ledger.settingsFamily))
-        WHERE u.id = \(caller.userID) AND \(sessionCheck)
+        WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
         """
     }
 
@@ -43,6 +43,7 @@ enum NagStatements {
         """
     }
 
+    /// Joins the rows that `recordColumns` needs to a nag `n`.
     /// - Parameter settingsFamily: an expression of the enclosing statement. `NagStatements.settingsFamily` needs
     ///   `homeJoin` before these joins.
     static func recordJoins(in settingsFamily: SQL) -> SQL {
@@ -64,7 +65,7 @@ enum NagStatements {
         """
     }
 
-    /// The nags that a page shows: a family's or a connection's.
+    /// The nags that a page shows: those of a family, of one connection, or of all connections.
     enum PageScope {
         case family(FamilyID, isGuardian: Bool)
         case connection(ConnectionID)
@@ -200,7 +201,7 @@ enum NagStatements {
     }
 }
 
-/// The type of an event of a nag.
+/// The type of an event of a nag. `nag_cancelled` has no case: only `NagStatements.cancelOpen` inserts it, in its SQL.
 enum NagEventType: String {
     case created = "nag_created"
     case updated = "nag_updated"

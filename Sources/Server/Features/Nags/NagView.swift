@@ -8,17 +8,17 @@ import SQL
 struct NagRecord {
     let nag: NagResponse
     /// The ledger that the nag is in: its family's, or its connection's.
-    let familyID: FamilyID
+    let ledgerID: FamilyID
     /// The family whose zone, preferences, child settings and consents count. It is the nag's own family. For a nag of
     /// a connection it is the recipient's present family, or an ID that no family has if they are in none.
     let settingsFamily: FamilyID
-    let recipient: Pseudonym?
+    let recipientPseudonym: Pseudonym?
     let timeZone: String
     /// The time of the last change of the family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
     /// The ledger's sequence number when the nag was read.
     let seq: Int64
-    /// The due time that the pattern of the nag's series began with.
+    /// The due time at which the pattern of the nag's series begins; nil without a series.
     let seriesDueAt: Timestamp?
     /// The due time that the series gave the nag. A person may have changed the nag's due time since.
     let slotDueAt: Timestamp
@@ -29,9 +29,9 @@ struct NagRecord {
     init?(_ row: Row) throws(PostgresError) {
         guard let nag = try NagResponse(row) else { return nil }
         self.nag = nag
-        familyID = try row["family_id"]
+        ledgerID = try row["family_id"]
         settingsFamily = try row["settings_family"]
-        recipient = try row["recipient_pseudonym"]
+        recipientPseudonym = try row["recipient_pseudonym"]
         timeZone = try row["time_zone"] ?? Preferences.standardTimeZone
         timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
@@ -46,7 +46,7 @@ struct NagRecord {
         _ kind: AuditKind, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
         Act(
-            kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient,
+            kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipientPseudonym,
             resource: nag.id.retyped(),
             details: details, stampedRows: stampedRows, statements: statements)
     }
@@ -84,14 +84,14 @@ struct NagView {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
 
-    /// Refuses an act on the nag and records that in the audit log.
+    /// Returns a decision that refuses an act on the nag, with an entry in the audit log.
     func refuse<Answer>(
         _ act: NagAct, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<Answer> {
         refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
-    /// Refuses an act that exceeds a daily limit. The error says when the act is allowed again.
+    /// Returns a decision that refuses an act beyond a daily limit. The error says when the act is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.resetSentence(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
         return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))
@@ -106,7 +106,8 @@ struct NagView {
 }
 
 extension NagPart {
-    /// Reads the columns `connection_id`, `role` and `guards_recipient`. In a family's nag only its members have a part.
+    /// Reads the columns `connection_id`, `role` and `guards_recipient`. In a family's nag only its members have a
+    /// part.
     init(_ row: Row, for caller: Caller, _ creator: UserID, _ recipient: UserID) throws(PostgresError) {
         let connection: ConnectionID? = try row["connection_id"]
         if connection != nil {

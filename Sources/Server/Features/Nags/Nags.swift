@@ -96,7 +96,7 @@ package final class Nags {
         // Only the nag's row names its ledger, so the nag is read before the ledger is entered.
         let first = try await view(caller, nag, services.database)
         var unusedView: NagView? = first
-        return try await services.ledger.write(caller, in: first.familyID) { queries in
+        return try await services.ledger.write(caller, in: first.ledgerID) { queries in
             let view: NagView
             if let unusedView { view = unusedView } else { view = try await self.view(caller, nag, queries) }
             unusedView = nil
@@ -111,15 +111,14 @@ package final class Nags {
     /// - Throws: 404 for a nag that is not in the caller's family, unless it is of a connection and they have a part in
     ///   it.
     func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
-        let sessionCheck = services.access.sessionCheck(caller)
         let rows = try await NagLedger.search { ledger in
-            try await queries.query(NagStatements.nag(nag, in: ledger, for: caller, sessionCheck: sessionCheck))
+            try await queries.query(NagStatements.nag(nag, in: ledger, for: caller))
         }
         return try NagView(rows, for: caller)
     }
 
-    /// Returns the reason for which a person may send nothing new to one of these people: a block, or a relationship or
-    /// a connection that is no longer active; nil when they may.
+    /// Returns the reason why a person may not send anything new to one of these people: a block, or a relationship or
+    /// a connection that is no longer active; nil when the person may send to all of them.
     func denialOfContact(
         of view: NagView, with people: [UserID], _ queries: any Queries
     ) async throws -> Denial? {
@@ -130,7 +129,7 @@ package final class Nags {
             return try row.map(Self.denialOfConnectionContact) ?? .connectionNotActive
         }
         let rows = try await queries.query(
-            NagStatements.contacts(of: view.userID, with: others, in: view.familyID))
+            NagStatements.contactFacts(of: view.userID, with: others, in: view.ledgerID))
         return try rows.map { row throws(PostgresError) in
             RoleMatrix.denialOfContact(relationship: try row["relationship"], isBlocked: try row["is_blocked"])
         }.compactMap(\.self).first
@@ -149,15 +148,15 @@ package final class Nags {
     /// Returns the reason to refuse the member another change of a nag today; nil if it is allowed.
     func denialOfChange(by view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Denial? {
         let count = try await queries.query(
-            NagStatements.countChanges(by: view.userID, in: view.familyID, day: countedDay(of: view.record, at: now))
+            NagStatements.countChanges(by: view.userID, in: view.ledgerID, day: countedDay(of: view.record, at: now))
         ).onlyRow()
         return NagLimit.denialOfChange(madeToday: try count["count"])
     }
 
     /// Part of an act: appends an event of this member to the nag.
     /// - Parameters:
-    ///   - input: the input that the event belongs to; nil for a change without an input.
-    ///   - source: the source of a change without an input.
+    ///   - input: the input whose event this is; nil for a change without an input, and for a further event of one.
+    ///   - source: the source of an event without `input`.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
         from input: Provenance? = nil, source: StoredSource = .text, id: EventID? = nil

@@ -31,8 +31,8 @@ extension Nags {
         var stampedRows: Int { 1 + statements.count }
     }
 
-    /// Returns the changes to a series if the due time of an instance is moved. For a nag that does not repeat, they
-    /// only contain its present opening.
+    /// Returns the changes to a series if the due time of an instance is moved. If the nag does not repeat, or if only
+    /// this instance is to be moved and its due time stays the same, they only contain its present opening.
     /// - Throws: 422 for an instance that would be due too soon after the one before it; 409 for a new pattern of the
     ///   series if the next instance exists already.
     func seriesChange(
@@ -41,7 +41,7 @@ extension Nags {
         guard let recurrence = view.nag.recurrence, scope == .series || dueAt != view.nag.dueAt else {
             return SeriesChange(opensAt: view.nag.opensAt)
         }
-        let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.familyID)).onlyRow()
+        let row = try await queries.query(NagStatements.adjacentInstances(of: view.nag.id, in: view.ledgerID)).onlyRow()
         if dueAt < view.nag.dueAt, let slot: Timestamp = try row["previous_slot"],
             dueAt < recurrence.earliestMovedDueTime(after: slot)
         {
@@ -99,7 +99,7 @@ extension Nags {
             (row, denial) = (first, try Self.denialOfConnectionNag(first))
         } else {
             row = try await queries.query(
-                NagStatements.seriesFacts(after: record.nag.id, in: record.familyID)
+                NagStatements.seriesFacts(after: record.nag.id, in: record.ledgerID)
             ).onlyRow()
             denial = try Self.denialOfNag(row)
         }
@@ -118,7 +118,7 @@ extension Nags {
             statements: [
                 NagStatements.insertSuccessor(
                     next.id, of: record.nag.id, dueAt: dueAt, opensAt: next.opensAt,
-                    nextStep: services.escalationPlan.earliestStep(after: .initial, dueAt: dueAt, committedAt: nil),
+                    nextStep: services.escalationPlan.earliestStepTime(after: .initial, dueAt: dueAt, committedAt: nil),
                     at: now),
                 NagStatements.insertEvent(
                     .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,

@@ -89,7 +89,7 @@ extension Nags {
         nag.opensAt = seriesChange.opensAt
         let nextStep =
             movesDueTime || changesPromise
-            ? services.escalationPlan.earliestStep(
+            ? services.escalationPlan.earliestStepTime(
                 after: movesDueTime ? .initial : view.phase, dueAt: nag.dueAt, committedAt: nag.committedAt) : nil
         var events: [SQL] = []
         if !editedFields.isEmpty { events.append(event(.updated, view, at: now, editedFields, source: input.source)) }
@@ -119,7 +119,7 @@ extension Nags {
 
     // MARK: Snoozes
 
-    /// Snoozes a nag: moves its due time within the family's limits. The nag's history stays.
+    /// Decides about a snooze: a later due time, within the family's limits. The nag keeps its phase and its promise.
     private func snooze(
         _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ drafting: DueChangeDrafting?,
         _ queries: any Queries
@@ -127,7 +127,7 @@ extension Nags {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
             NagStatements.snoozeFacts(
-                view.nag.recipientID, in: view.familyID, settings: view.settingsFamily,
+                view.nag.recipientID, in: view.ledgerID, settings: view.settingsFamily,
                 day: countedDay(of: view.record, at: now))
         ).onlyRow()
         let allowance = SnoozeAllowance(
@@ -165,7 +165,7 @@ extension Nags {
                 statements: [
                     NagStatements.snooze(
                         nag,
-                        nextStep: services.escalationPlan.earliestStep(
+                        nextStep: services.escalationPlan.earliestStepTime(
                             after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
                     event(.snoozed, view, at: now, change, from: input),
                     input.insert(.snooze, by: view.userID, on: nag.id, at: now),
@@ -175,7 +175,7 @@ extension Nags {
 }
 
 extension NagUpdate {
-    /// Whether the update changes more than the promise.
+    /// Whether the update changes anything other than the promise.
     fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil || !description.isAbsent }
 
     /// Whether the update changes the due time alone.
@@ -185,8 +185,8 @@ extension NagUpdate {
 }
 
 extension NagResponse {
-    /// Returns the fields that differ from an earlier state, with their values. Only the length of a description is
-    /// returned, because only the nag itself stores the words.
+    /// Returns the fields, except the promise, that differ from an earlier state, with their values. A description is
+    /// returned as its length, because only the nag itself stores the words.
     fileprivate func edits(since old: NagResponse) -> [String: String] {
         var edits: [String: String] = [:]
         if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }

@@ -4,13 +4,13 @@ import Postgres
 import Reactor
 import SQL
 
-/// Answers readiness probes. The server is ready if the database answers in time and accepts writes, and if the
-/// server's clock agrees with the database's.
+/// Answers readiness probes. The server is ready if it is not stopping, the database answers in time and accepts
+/// writes, and the server's clock agrees with the database's.
 final class Readiness {
     /// The time within which the database must answer.
     static let timeout = Duration.seconds(1)
-    /// The largest difference between the two clocks at which the server is ready. Tokens, due times and sequence
-    /// stamps compare times of both clocks.
+    /// The largest difference between the server's clock and the database's at which the server is ready. Tokens,
+    /// due times and the ledger's times are compared across both clocks.
     static let maxClockSkew = Timestamp.Span.seconds(30)
 
     /// The time for which a successful probe of writes is reused, so that many load balancers cost no more than one.
@@ -71,8 +71,8 @@ final class Readiness {
         }
     }
 
-    /// Returns the fault for which the database refuses writes, by a recent probe; nil if it accepts them. If a probe
-    /// fails for another reason, the result of the probe before it is returned.
+    /// Returns the reason why the database refused the writes of a recent probe; nil if it accepted them. If the
+    /// probe itself fails, the result is that of the probe before it.
     private func writeFault(at now: Timestamp) async -> WriteFault? {
         let lastProbe = probe
         let lifetime = lastProbe?.fault == nil ? Self.probeLifetime : Self.faultLifetime
@@ -84,8 +84,8 @@ final class Readiness {
         return fault
     }
 
-    /// Returns the database's answer; nil when it fails, or does not come within the timeout.
-    private func withTimeout<Value: Sendable>(_ ask: @escaping (Database) async throws -> Value) async -> Value? {
+    /// Returns the result of the query; nil if the query fails, or has no result within the timeout.
+    private func withTimeout<Value: Sendable>(_ query: @escaping (Database) async throws -> Value) async -> Value? {
         let database = services.database
         return await withCheckedContinuation { continuation in
             // The answer or the timer resumes the continuation, whichever comes first. Both run on this loop.
@@ -96,7 +96,7 @@ final class Readiness {
             }
             let timer = database.poller.schedule(at: .now() + Self.timeout) { resume(nil) }
             database.poller.spawn {
-                let value = try? await ask(database)
+                let value = try? await query(database)
                 database.poller.cancel(timer)
                 resume(value)
             }

@@ -23,32 +23,33 @@ struct CurrentPolicy {
     var terms: PolicyTerms
     /// Whether one of two owners has left and no new co-owner has been agreed on.
     var awaitsCoOwner: Bool
-    /// The owner who left, while a new co-owner is awaited; nil otherwise, and for departures before this column
-    /// existed.
+    /// The owner who left, while a new co-owner is awaited; nil otherwise, and if the owner left before the database
+    /// recorded it.
     var leftOwner: UserID?
     var proposal: Proposal?
 
-    /// Whether the terms name a new co-owner in place of one who left.
+    /// Returns whether the terms name a new co-owner in place of one who left.
     func replacesCoOwner(by new: PolicyTerms) -> Bool { awaitsCoOwner && new.owners.count > 1 }
 
-    /// Returns the people who have to approve terms before they are in force: every owner, and the new co-owner if the
-    /// terms replace one who left.
+    /// Returns the people who have to approve new terms before they are in force: every present owner and, while a new
+    /// co-owner is awaited, every owner whom the new terms name.
     func approvers(of new: PolicyTerms) -> Set<UserID> {
         Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
     }
 
-    /// The time that must pass between the proposal of a co-owner in place of one who left and its last approval. An
+    /// The time that must pass between a proposal that replaces a co-owner who left and its last approval. An
     /// owner who removed the other could control the new co-owner's account as well, so the guardians need time to
     /// object.
-    static let coOwnerApprovalDelay = Timestamp.Span.hours(72)
+    static let coOwnerReplacementDelay = Timestamp.Span.hours(72)
 
-    /// Requires that the delay for a new co-owner has passed, for the last approval of a proposal.
+    /// Requires for the last approval that `coOwnerApprovalDelay` has passed since the proposal, if the proposal
+    /// replaces a co-owner who left.
     /// - Throws: 409 with the earliest time if it has not.
-    func requireCoOwnerApprovalDelay(at now: Timestamp) throws(APIError) {
+    func requireCoOwnerReplacementDelay(at now: Timestamp) throws(APIError) {
         guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
-        let opening = proposal.proposedAt + Self.coOwnerApprovalDelay
-        guard now < opening else { return }
-        throw APIError.approvalIsTooEarly(opening: opening)
+        let earliestApproval = proposal.proposedAt + Self.coOwnerReplacementDelay
+        guard now < earliestApproval else { return }
+        throw APIError.approvalIsTooEarly(opening: earliestApproval)
     }
 
     /// The people who may approve: those whose approval the proposal needs; without a proposal, the owners.

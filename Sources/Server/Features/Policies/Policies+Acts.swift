@@ -16,7 +16,7 @@ extension Policies {
         details[PolicyNote.version] = "\(changedPolicy.version)"
         details[PolicyNote.awaitsCoOwner] = "\(changedPolicy.awaitsCoOwner)"
         details["proposal"] = approval == nil ? nil : policy.proposal?.id.description
-        var statements = [PolicyStatements.set(changedPolicy)]
+        var statements = [PolicyStatements.enact(changedPolicy)]
         if let approval {
             statements.append(
                 PolicyStatements.insertApproval(approval, version: policy.version, proposal: policy.proposal?.id))
@@ -32,7 +32,7 @@ extension Policies {
     /// co-owner in place of one who left, the act notifies the other guardians and the owner who left.
     func proposeAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
-        _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ notices: DeliveryIDs, at now: Timestamp
+        _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ deliveryIDs: DeliveryIDs, at now: Timestamp
     ) -> (act: Act, policy: CurrentPolicy) {
         let proposal = CurrentPolicy.Proposal(
             id: ids.proposal, proposedBy: member.userID, proposedAt: now, terms: terms, approvers: [member.userID])
@@ -49,12 +49,12 @@ extension Policies {
                 PolicyStatements.insertApproval(approval, version: policy.version, proposal: proposal.id),
             ])
         if policy.replacesCoOwner(by: terms) {
-            let others = [member.userID] + [policy.leftOwner].compactMap(\.self)
+            let excludedPeople = [member.userID] + [policy.leftOwner].compactMap(\.self)
             act.statements.append(
-                DeliveryStatements.insert(.coOwnerProposed, toGuardiansBesides: others, at: now))
+                DeliveryStatements.insert(.coOwnerProposed, toGuardiansBesides: excludedPeople, at: now))
             if let leftOwner = policy.leftOwner {
                 act.statements.append(
-                    DeliveryStatements.insert(notices, of: .coOwnerProposed, to: leftOwner, at: now))
+                    DeliveryStatements.insert(deliveryIDs, of: .coOwnerProposed, to: leftOwner, at: now))
             }
         }
         var proposedPolicy = policy

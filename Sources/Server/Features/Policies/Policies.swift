@@ -10,6 +10,9 @@ import SQL
 /// A policy has one or two owners. A change is in force as soon as every owner has approved it. A proposal counts as
 /// its proposer's approval, so a sole owner decides at once. A new proposal replaces an earlier one. The features that
 /// enforce a limit read it in their own statements, so a change applies to every server instance once it is committed.
+///
+/// If one of two owners leaves, no limit can be widened until a new co-owner is agreed on. The new co-owner has to
+/// approve too, and the last approval is possible only after `CurrentPolicy.coOwnerReplacementDelay`.
 final class Policies {
     private let services: Services
 
@@ -21,7 +24,7 @@ final class Policies {
         routes.signedIn(API.getPolicy, get)
         routes.signedIn(API.updatePolicy, update)
         routes.signedIn(API.approvePolicy, approve)
-        routes.signedIn(API.listPolicyApprovals, approvals)
+        routes.signedIn(API.listPolicyApprovals, listApprovals)
     }
 
     // MARK: Reading
@@ -43,7 +46,7 @@ final class Policies {
     }
 
     /// Lists the approvals of a policy, newest first.
-    func approvals(
+    func listApprovals(
         _ caller: Caller, _ call: Call<PolicyApprovalListQuery, NoBody>
     ) async throws -> Page<ApprovalResponse> {
         let (id, page) = (call.parameters.policyID, call.parameters.page)
@@ -72,7 +75,8 @@ final class Policies {
 
     // MARK: Changing
 
-    /// Changes the policy, or proposes the change if others have to approve it. The answer is the policy in force.
+    /// Changes the policy, or proposes the change if others have to approve it. A change that equals the open proposal
+    /// approves it. The answer is the policy in force.
     func update(_ caller: Caller, _ call: Call<PolicyPath, PolicyUpdate>) async throws -> PolicyResponse {
         // A repeated request must not send the mails again.
         if let earlier: PolicyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
@@ -87,7 +91,7 @@ final class Policies {
             try policy.requireMatch(caller)
             let terms = try change.applied(to: policy.terms)
             guard terms != policy.terms else { return .answer(policy.response) }
-            let pseudonyms = try await pseudonyms(of: terms, policy, queries)
+            let pseudonyms = try await checkedOwnerPseudonyms(of: terms, policy, queries)
             if policy.awaitsCoOwner, terms.widens(policy.terms) {
                 return .denied(
                     .policyChangeDenied, to: member, reason: Denial.coOwnerNeeded.rawValue,
@@ -141,8 +145,8 @@ final class Policies {
                 let act = approveAct(policy, member, approval).act
                 return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
             }
-            try policy.requireCoOwnerApprovalDelay(at: caller.now)
-            let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
+            try policy.requireCoOwnerReplacementDelay(at: caller.now)
+            let pseudonyms = try await checkedOwnerPseudonyms(of: proposal.terms, policy, queries)
             let act = enactAct(proposal.terms, policy, member, pseudonyms, approval).act
             return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
         }
@@ -174,14 +178,15 @@ final class Policies {
 
     /// Returns the pseudonyms of the owners before and after a change.
     /// - Throws: 422 if somebody who would become an owner is not a guardian with a password.
-    private func pseudonyms(
+    private func checkedOwnerPseudonyms(
         of terms: PolicyTerms, _ policy: CurrentPolicy, _ queries: any Queries
     ) async throws -> [UserID: Pseudonym] {
-        let old = Set(policy.terms.owners)
+        let oldOwners = Set(policy.terms.owners)
         var pseudonyms: [UserID: Pseudonym] = [:]
-        var ineligible = Set(terms.owners).subtracting(old)
-        let everybody = old.union(terms.owners).sorted()
-        for row in try await queries.query(PolicyStatements.owners(everybody, in: policy.familyID)).map({ $0 }) {
+        var ineligible = Set(terms.owners).subtracting(oldOwners)
+        let everybody = oldOwners.union(terms.owners).sorted()
+        let eligibilityQuery = PolicyStatements.ownerEligibility(of: everybody, in: policy.familyID)
+        for row in try await queries.query(eligibilityQuery).map({ $0 }) {
             let id: UserID = try row["id"]
             pseudonyms[id] = try row["pseudonym"]
             if try row["may_own"] { ineligible.remove(id) }

@@ -43,7 +43,7 @@ enum PolicyStatements {
     }
 
     /// Reads people's pseudonyms, and whether each is a guardian of the family with a password, as `may_own`.
-    static func owners(_ users: [UserID], in family: FamilyID) -> SQL {
+    static func ownerEligibility(of users: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.password_hash IS NOT NULL AND EXISTS (
             SELECT 1 FROM memberships m WHERE m.family_id = \(family) AND m.user_id = u.id
@@ -76,7 +76,7 @@ enum PolicyStatements {
     }
 
     /// Puts a policy in force, and removes its proposal.
-    static func set(_ policy: CurrentPolicy) -> SQL {
+    static func enact(_ policy: CurrentPolicy) -> SQL {
         let (limits, clientValues) = (policy.terms.limits, JSONValue.object(policy.terms.clientValues).description)
         return """
             UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyCap),
@@ -105,7 +105,7 @@ enum PolicyStatements {
             """
     }
 
-    /// Gives the policy a new entity tag, because one more owner has approved the proposal.
+    /// Gives the policy a new entity tag, because one more person has approved the proposal.
     static func markChanged(_ policy: PolicyID) -> SQL {
         """
         UPDATE policies SET changed_by = ledger_stamp.seq
@@ -123,9 +123,9 @@ enum PolicyStatements {
     }
 
     /// Part of a departure: removes the person from the policies that they own, and drops the proposals of policies
-    /// that they own or would own. A co-owner remains, and another one is awaited; after a sole owner, the
-    /// other guardian with a password who joined first becomes the owner.
-    static func removeOwner(of user: UserID) -> SQL {
+    /// that they own or would own. A co-owner remains, and another one is awaited. The other guardian
+    /// with a password who joined first replaces a sole owner, who stays the owner if there is none.
+    static func removeOwnership(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE
             WHEN NOT \(user) = ANY(owners) THEN owners

@@ -36,11 +36,11 @@ struct PolicyTerms: Hashable {
         }
     }
 
-    /// Whether these terms allow more than other terms do. Any change of a value that the server does not know counts
-    /// as allowing more.
+    /// Returns whether these terms allow more than other terms do. Any change of a value that the server does not know
+    /// counts as allowing more.
     func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || clientValues != other.clientValues }
 
-    /// The limits in the form recorded in the audit log.
+    /// The limits and `clientValuesDigest`, as the audit log records them.
     var auditValues: [String: String] { PolicyNote.values(of: limits, others: clientValuesDigest) }
 
     /// The SHA-256 digest of the client values and their names, in the order of the names; empty without any.
@@ -62,6 +62,7 @@ extension PolicyTerms {
     /// The maximum number of Unicode scalars in a text that is a client value.
     static let maxTextLength = 256
 
+    /// Creates terms from values that a client sent or the database stores, and validates the values.
     /// - Parameter constraints: values under the names of the API; missing limits get the standard values.
     /// - Throws: 422 `POLICY_INVALID_VALUE`, naming the field as `constraints.<name>`.
     init(owners: [UserID], constraints: JSONObject) throws(APIError) {

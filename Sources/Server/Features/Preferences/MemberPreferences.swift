@@ -51,7 +51,9 @@ package final class MemberPreferences {
 
     private func read(_ caller: Caller, of user: UserID, in family: FamilyID) async throws -> PreferenceResponse {
         let member = try await services.access.member(caller, of: family, services.database)
-        if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: MemberState(role: member.role)) {
+        if let denial = RoleMatrix.denialOfMemberData(
+            isSelf: user == caller.userID, by: MemberState(role: member.role))
+        {
             try await services.refuse(caller, member, .preferencesReadDenied, denial)
         }
         return try await currentPreferences(of: user, seenBy: member, services.database).response
@@ -65,7 +67,7 @@ package final class MemberPreferences {
         let change = try PreferenceChange(update)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if let denial = RoleMatrix.denialOfInsights(
+            if let denial = RoleMatrix.denialOfMemberData(
                 isSelf: user == caller.userID, by: MemberState(role: member.role))
             {
                 return .denied(.preferencesChangeDenied, to: member, denial)
@@ -74,7 +76,7 @@ package final class MemberPreferences {
             if let tags = caller.context.ifMatch, !IfMatch.matches(current.entityTag, in: tags) {
                 throw APIError.preferencesHaveChanged
             }
-            try await ModelChoice(services.models).require(change, current.stored, of: user, queries)
+            try await ModelChoice(services.models).requireUsableModels(change, current.stored, of: user, queries)
             var changedPreferences = current
             changedPreferences.stored = try change.applied(to: current.stored)
             guard changedPreferences.stored != current.stored else { return .answer(current.response) }
@@ -86,7 +88,7 @@ package final class MemberPreferences {
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
-                    setStatement(changedPreferences.stored, after: current, at: caller.now),
+                    storeStatement(changedPreferences.stored, after: current, at: caller.now),
                     try await count.incrementStatement(at: caller.now, queries),
                 ]
                     + (change.movesEscalationSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
@@ -96,19 +98,19 @@ package final class MemberPreferences {
         }
     }
 
-    /// Part of an act: stores preferences. Somebody who switches to a daily digest after today's time for it gets the
-    /// first digest tomorrow.
-    private func setStatement(
+    /// Returns the statement of an act that stores preferences. Somebody who switches to a daily digest after today's
+    /// time for it gets the first digest tomorrow.
+    private func storeStatement(
         _ stored: StoredPreferences, after current: CurrentPreferences, at now: Timestamp
     ) -> SQL {
         let (old, new) = (
             current.stored.effective(familyZone: current.familyZone), stored.effective(familyZone: current.familyZone)
         )
         let hasDigest = new.notificationFrequency == .dailyDigest
-        let isFirst = hasDigest && old.notificationFrequency != .dailyDigest
-        return PreferenceStatements.set(
+        let startsDigests = hasDigest && old.notificationFrequency != .dailyDigest
+        return PreferenceStatements.store(
             stored, of: current.user, hasDigest: hasDigest,
-            skippedDate: isFirst
+            skippedDate: startsDigests
                 ? DigestTurn.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
             at: now)
     }

@@ -14,8 +14,8 @@ struct ModelChoice {
 
     /// Requires that a change names only models that the person can use. A name that is stored already is not checked
     /// again: if its model no longer exists, questions report that.
-    /// - Throws: 422 with the list of models, for another name.
-    func require(
+    /// - Throws: 422 with the names of the models that the person can use, if the change names another one.
+    func requireUsableModels(
         _ change: PreferenceChange, _ stored: StoredPreferences, of user: UserID, _ queries: any Queries
     ) async throws {
         if let name = change.newText(.aiLocalModel, stored) {
@@ -35,7 +35,7 @@ struct ModelChoice {
 }
 
 extension PreferenceChange {
-    /// Returns the text to which the change sets a key; nil if the change leaves the key as it is stored.
+    /// Returns the text to which the change sets a key; nil if it sets no text, or the one that is stored already.
     fileprivate func newText(_ key: PreferenceKey, _ stored: StoredPreferences) -> String? {
         guard let text = self[key]?.stringValue, stored.document[key.rawValue] != .string(text) else { return nil }
         return text

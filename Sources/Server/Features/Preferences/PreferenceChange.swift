@@ -30,7 +30,7 @@ struct PreferenceChange {
     }
 
     /// Returns the document after the change.
-    /// - Throws: an error if the document would be larger than `maxDocumentBytes`.
+    /// - Throws: 422 if the document would be larger than `maxDocumentBytes`.
     func applied(to stored: StoredPreferences) throws(APIError) -> StoredPreferences {
         var document = stored.document
         for member in members { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
@@ -53,8 +53,8 @@ struct PreferenceChange {
         }
     }
 
-    /// The details for the audit log: the known names that changed, and the number of others. No values, and no
-    /// clients' words.
+    /// The details for the audit log: the known names in the change, and the number of its other names. They contain no
+    /// values, and no words of clients.
     var details: AuditBody {
         let known = members.map(\.key).filter { PreferenceKey(rawValue: $0) != nil }.sorted()
         return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]

@@ -9,10 +9,10 @@ struct StoredDigestTurn {
     let stored: StoredPreferences
     let timeZone: String
     let isMember: Bool
-    /// The date of the last digest that was made; nil for none.
+    /// The last date whose digest was made or skipped; nil for none.
     let lastDigestDate: CivilDate?
-    /// The version of the schedule and the preferences. `move` changes nothing if this is no longer the current
-    /// version.
+    /// The version of the schedule and the preferences. `moveDigest` changes nothing if this is no longer the
+    /// current version.
     fileprivate let version: (changeSeq: Int64, nextAt: Timestamp)
 
     /// Reads a row of `PreferenceStatements.digestsDue`.
@@ -48,7 +48,7 @@ extension PreferenceStatements {
     /// - Parameters:
     ///   - next: the time of the next digest; nil for somebody who no longer wants digests.
     ///   - date: the date of the digest that is made; nil for none.
-    static func move(_ turn: StoredDigestTurn, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
+    static func moveDigest(_ turn: StoredDigestTurn, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
         """
         UPDATE preferences SET next_digest_at = \(next),
             last_digest_on = coalesce(\(date?.description)::date, last_digest_on)

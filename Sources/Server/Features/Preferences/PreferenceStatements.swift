@@ -31,7 +31,7 @@ enum PreferenceStatements {
         """
     }
 
-    /// Part of an act: deletes the preferences of a former member in all their families.
+    /// Part of an act: deletes a person's preferences in all families that they have left.
     static func delete(of user: UserID) -> SQL {
         """
         DELETE FROM preferences p USING ledger_stamp, memberships m
@@ -44,7 +44,7 @@ enum PreferenceStatements {
     /// - Parameters:
     ///   - hasDigest: whether the person wants daily digests.
     ///   - skippedDate: a date, in the person's zone, for which no digest is needed; nil for none.
-    static func set(
+    static func store(
         _ preferences: StoredPreferences, of user: UserID, hasDigest: Bool, skippedDate: CivilDate?, at now: Timestamp
     ) -> SQL {
         """

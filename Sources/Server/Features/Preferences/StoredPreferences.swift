@@ -61,7 +61,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
         return document
     }
 
-    /// The defaults of the rules, by their names in the contract.
+    /// The default values by their keys in the document, without the preferences whose default is nil.
     private static let defaults: JSONObject = {
         let standard = Preferences()
         return [

@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import SQL
 
-/// Counts of the nags due in a period, by how they ended.
+/// Counts of the nags due in a period: all of them, and those that were completed, completed on time and missed.
 struct OutcomeCounts {
     var total = 0
     var completed = 0
@@ -51,18 +51,18 @@ struct WeeklyMetrics {
     private var weekCounts: [OutcomeCounts]
     private var categoryCounts: [NagCategory: OutcomeCounts] = [:]
     private var excuseCounts: [ExcuseCategory: Int] = [:]
-    private let weeks: [Timestamp]
+    private let weekStarts: [Timestamp]
 
-    /// - Parameter weeks: the starts of the weeks, oldest first; the report is about the last one.
-    init(_ rows: Rows, _ excuseRows: Rows, weeks: [Timestamp]) throws(PostgresError) {
-        self.weeks = weeks
-        weekCounts = weeks.map { _ in OutcomeCounts() }
+    /// - Parameter weekStarts: the starts of the weeks, oldest first; the report is about the last one.
+    init(_ rows: Rows, _ excuseRows: Rows, weekStarts: [Timestamp]) throws(PostgresError) {
+        self.weekStarts = weekStarts
+        weekCounts = weekStarts.map { _ in OutcomeCounts() }
         for index in 0..<rows.count {
             let row = rows[index]
             let week: Int = try row["week"]
-            guard weeks.indices.contains(week - 1) else { continue }
+            guard weekStarts.indices.contains(week - 1) else { continue }
             weekCounts[week - 1] += try OutcomeCounts(row)
-            if week == weeks.count {
+            if week == weekStarts.count {
                 categoryCounts[try row["category"], default: OutcomeCounts()] += try OutcomeCounts(row)
             }
         }
@@ -84,18 +84,20 @@ struct WeeklyMetrics {
         }
         object["by_excuse_category"] = .object(reasons)
         object["weekly_trend"] = .array(
-            zip(weeks, weekCounts).map { start, figures in
+            zip(weekStarts, weekCounts).map { start, counts in
                 var week = JSONObject()
                 week["period_start"] = .string(start.rfc3339)
-                for member in figures.document.members { week[member.key] = member.value }
+                for member in counts.document.members { week[member.key] = member.value }
                 return .object(week)
             })
         return object
     }
 }
 
-/// The median time from the first notification of a nag to its completion, for the family and by person.
+/// The median time from the first notification of a nag to its completion, for the family and by person. The answered
+/// nags are those that were completed after a notification.
 struct ResponseTimes {
+    /// `answeredCount` is the number of nags that were completed after a notification; the median is over these.
     private var family: (answeredCount: Int, medianSeconds: Int?) = (0, nil)
     private var members: [(user: UserID, answeredCount: Int, medianSeconds: Int?)] = []
 

@@ -3,14 +3,15 @@ import SQL
 
 /// The statements of reports.
 enum ReportStatements {
-    /// Returns a query for the outcomes of the nags due in a period, bounds included: a row for each category and week.
-    /// - Parameter weeks: the starts of weeks, ascending; `week` is 1 from the first of them on, 0 before it.
-    static func figures(
-        of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weeks: [Timestamp]
+    /// Counts the nags due in a period, bounds included, by their outcome: a row for each category and week.
+    /// - Parameter weekStarts: the starts of weeks, ascending. The column `week` is 1 for the first of these weeks; it
+    ///   is 0 for nags that were due before it, and for all nags if there are no starts.
+    static func outcomeCounts(
+        of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weekStarts: [Timestamp]
     ) -> SQL {
         let week: SQL =
-            weeks.isEmpty
-            ? "0" : "width_bucket(due_at, ARRAY[\(SQL.joined(weeks.map { "\($0)" }, separator: ", "))])"
+            weekStarts.isEmpty
+            ? "0" : "width_bucket(due_at, ARRAY[\(SQL.joined(weekStarts.map { "\($0)" }, separator: ", "))])"
         return """
             SELECT \(week) AS week, category, count(*) AS total,
                    count(*) FILTER (WHERE status = 'completed') AS completed,

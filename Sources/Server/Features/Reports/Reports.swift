@@ -10,7 +10,8 @@ import TimeZones
 /// The figures count the nags due in a period, whenever they were created or completed; withdrawn and cancelled ones
 /// are not counted. Completed means completed at any time; missed means unresolved past the final window.
 package final class Reports {
-    private static let trendWeeks = 4
+    /// The number of weeks in the trend of the weekly report, including the present one.
+    private static let trendWeekCount = 4
 
     private let services: Services
 
@@ -27,17 +28,18 @@ package final class Reports {
     package func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await requireGuardian(caller, of: call.parameters.familyID)
         let zone = services.zones.zone(member.timeZone)
-        let weeks = zone.weekStarts(upTo: caller.now, count: Self.trendWeeks)
+        let weekStarts = zone.weekStarts(upTo: caller.now, count: Self.trendWeekCount)
         let week = zone.week(containing: caller.now)
         // Bounds are inclusive and times whole microseconds.
         let end = week.upperBound - Timestamp.Span(microseconds: 1)
         let rows = try await services.database.query(
-            ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))
+            ReportStatements.outcomeCounts(
+                of: member.familyID, from: weekStarts.first, through: end, weekStarts: weekStarts))
         let excuses = try await services.database.query(
             ReportStatements.excuseCounts(of: member.familyID, from: week.lowerBound, through: end))
         let times = try await services.database.query(
             ReportStatements.responseTimes(of: member.familyID, from: week.lowerBound, through: end))
-        var metrics = try WeeklyMetrics(rows, excuses, weeks: weeks).document
+        var metrics = try WeeklyMetrics(rows, excuses, weekStarts: weekStarts).document
         metrics["response_time"] = .object(try ResponseTimes(times).document)
         return WeeklyReportResponse(familyID: member.familyID, periodStart: week.lowerBound, metrics: metrics)
     }
@@ -51,12 +53,13 @@ package final class Reports {
         }
         let member = try await requireGuardian(caller, of: query.familyID)
         let rows = try await services.database.query(
-            ReportStatements.figures(of: member.familyID, from: query.fromDate, through: query.toDate, weeks: []))
-        var figures = OutcomeCounts()
-        for row in try rows.map({ row throws(PostgresError) in try OutcomeCounts(row) }) { figures += row }
+            ReportStatements.outcomeCounts(
+                of: member.familyID, from: query.fromDate, through: query.toDate, weekStarts: []))
+        var totals = OutcomeCounts()
+        for row in try rows.map({ row throws(PostgresError) in try OutcomeCounts(row) }) { totals += row }
         return FamilyMetricsResponse(
-            familyID: member.familyID, fromDate: query.fromDate, toDate: query.toDate, totalNags: figures.total,
-            completed: figures.completed, missed: figures.missed, completionRate: figures.completionRate)
+            familyID: member.familyID, fromDate: query.fromDate, toDate: query.toDate, totalNags: totals.total,
+            completed: totals.completed, missed: totals.missed, completionRate: totals.completionRate)
     }
 
     /// Returns the caller as a member who may read reports.

@@ -35,7 +35,7 @@ extension AbuseReports {
 
     /// Changes the status or the severity of a report's review, or adds a note. The audit log records each change with
     /// its note; a request that changes nothing and has no note is not recorded.
-    func review(
+    func updateReview(
         _ caller: Caller, _ call: Call<AbuseReportPath, AbuseReportReviewUpdate>
     ) async throws -> AbuseReportReview {
         _ = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
@@ -49,8 +49,8 @@ extension AbuseReports {
                 throw APIError.noSuchAbuseReport
             }
             let severity = body.severity ?? currentReview.severity
-            let isSame = body.status == currentReview.report.status && severity == currentReview.severity
-            if isSame, body.note == nil { return .answer(currentReview) }
+            let isUnchanged = body.status == currentReview.report.status && severity == currentReview.severity
+            if isUnchanged, body.note == nil { return .answer(currentReview) }
             let staysOpen = body.status == currentReview.report.status && !body.status.isClosed
             guard staysOpen || currentReview.report.status.mayBecome(body.status) else {
                 throw APIError.abuseReportStatusIsInvalid

@@ -18,7 +18,7 @@ final class AbuseReports {
         routes.signedIn(API.getAbuseReport, report)
         routes.signedIn(API.listAbuseReportReviews, reviews)
         routes.signedIn(API.getAbuseReportReview, reviewedReport)
-        routes.signedIn(API.updateAbuseReportReview, review)
+        routes.signedIn(API.updateAbuseReportReview, updateReview)
     }
 
     /// Reports somebody whom the caller knows from a family or a connection, at most `AbuseReportLimit.reports` times

@@ -23,8 +23,8 @@ enum RelationshipStatements {
         """
     }
 
-    /// Reads the relationship that has an ID. If there is none, reads the caller's relationship with the user who has
-    /// the ID.
+    /// Reads the relationship with the ID `id`; if there is none, the caller's relationship with the user whose ID it
+    /// is.
     static func relationship(_ id: RelationshipID, from caller: UserID, in family: FamilyID) -> SQL {
         """
         SELECT r.id, r.party_a, r.party_b, r.status, u.pseudonym AS other_pseudonym

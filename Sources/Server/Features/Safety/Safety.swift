@@ -15,7 +15,7 @@ package final class Safety {
         routes.signedIn(API.listBlocks, blocks)
         routes.signedIn(API.createBlock, block)
         routes.signedIn(API.updateBlock, updateBlock)
-        routes.signedIn(API.suspendRelationship, suspend)
+        routes.signedIn(API.suspendRelationship, suspendRelationship)
     }
 
     // MARK: Blocks
@@ -70,13 +70,14 @@ package final class Safety {
         }
     }
 
-    /// The person who sets or lifts a block, and the newest sequence number of the ledger of their family, or of the
-    /// one outside families.
+    /// The person who sets or lifts a block, with the newest sequence number of the act's ledger: that of the person's
+    /// family, or the one outside families.
     private struct Blocker {
         let pseudonym: Pseudonym
         let seq: Int64
 
-        /// - Throws: 429 when the caller has reached the day's limit of changes.
+        /// Returns the act that stores a block by `statement` and counts the change.
+        /// - Throws: 429 when the person has reached the day's limit of changes.
         func act(
             _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ statement: SQL, at now: Timestamp,
             _ queries: any Queries
@@ -89,8 +90,9 @@ package final class Safety {
         }
     }
 
-    /// Performs a write about a block. Open nags of connections between the two people are cancelled first if
+    /// Performs the decision about a block. Open nags of connections between the two people are cancelled first if
     /// necessary.
+    /// - Parameter target: the person who is blocked; nil if there is no such block, which `decide` refuses.
     private func write(
         _ caller: Caller, against target: UserID?,
         _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
@@ -113,7 +115,9 @@ package final class Safety {
     /// Suspends the relationship of two members: neither may nag the other. The suspension ends only if one of them
     /// leaves and a guardian readmits them, which is possible for accounts that were made in the family. Leaving and
     /// joining again by a code does not end it.
-    func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
+    func suspendRelationship(
+        _ caller: Caller, _ call: Call<RelationshipPath, NoBody>
+    ) async throws -> RelationshipResponse {
         let member = try await services.access.member(
             caller, orThrow: .noSuchRelationship, services.database)
         return try await services.ledger.write(caller, in: member.familyID) { queries in

@@ -52,15 +52,14 @@ final class Feed {
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp
     ) async throws -> PageRows {
         let start = request.start
-        let check = services.access.sessionCheck(caller)
         if let standby = services.standby, start.mayBeLong(at: now), standby.checkReadiness() {
             let primaryStatement = SyncStatements.page(
-                family, for: caller, sessionCheck: check, from: start, request.size, withEntities: false,
+                family, for: caller, from: start, request.size, withEntities: false,
                 withFacts: withFacts)
             if let rows = try await rowsFromStandby(caller, family, request, primaryStatement, standby) { return rows }
         }
         let statement = SyncStatements.page(
-            family, for: caller, sessionCheck: check, from: start, request.size, withFacts: withFacts)
+            family, for: caller, from: start, request.size, withFacts: withFacts)
         // A client with a position usually gets a few rows, which need no bulk read.
         let database = services.database
         return PageRows(try await start.isBeginning ? database.bulkRead(statement) : database.read(statement))

@@ -42,11 +42,11 @@ enum SyncStatements {
     ///   - withEntities: whether the statement reads parts 1 to 4; if not, a standby reads them.
     ///   - withFacts: whether the rows of `DeviceFacts` follow as part 6.
     static func page(
-        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, _ size: FeedPageSize,
+        _ family: FamilyID, for caller: Caller, from start: FeedStart, _ size: FeedPageSize,
         withEntities: Bool = true, withFacts: Bool = false
     ) -> SQL {
         """
-        \(gate(family, for: caller, if: sessionCheck, from: start))
+        \(gate(family, for: caller, if: caller.sessionCheck, from: start))
         \(withEntities ? entities(for: caller, size) : "")
         \(connections(for: caller))\(withFacts ? DeviceFacts.rows(for: caller) : "")
         """

@@ -1,8 +1,8 @@
 import HTTPClient
 import LoopbackClient
 
-/// The host of a provider's model, with the client that reaches it.
-public enum ModelHost {
+/// The endpoint of a provider's model: its base URL, and the client that sends requests to it.
+public enum ModelEndpoint {
     /// A gateway on this machine.
     case loopback(LoopbackClient, LoopbackURL)
     /// A third party. The client's guard MUST NOT allow addresses of the private network, because people choose the
@@ -25,7 +25,7 @@ public enum ModelHost {
         }
     }
 
-    /// The time limits of a host of this kind.
+    /// The time limits of an endpoint of this kind.
     var limits: ModelLimits {
         switch self {
         case .loopback: .loopback
