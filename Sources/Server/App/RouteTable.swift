@@ -28,11 +28,7 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
-        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
-        add(endpoint.operation) { [self] request, context, fields in
-            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
-            return try await handler(context, makeCall(endpoint, request, &fields)).content
-        }
+        addOpen(endpoint, { _, _ in }) { _, context, call in try await handler(context, call) }
     }
 
     /// Adds an operation with optional authentication: the caller is nil without a token, and with one that is not
@@ -41,12 +37,10 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller?, CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
-        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
-        add(endpoint.operation) { [self] request, context, fields in
-            try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
-            let caller = try? services.verifiedTokens.caller(try Self.bearerToken(request), context)
-            return try await handler(caller, context, makeCall(endpoint, request, &fields)).content
-        }
+        addOpen(
+            endpoint,
+            { [services] in try? services.verifiedTokens.caller(try Self.bearerToken($0), $1) },
+            handler)
     }
 
     /// Adds an operation that ends a session: the handler gets the session that the access token names, even if the
@@ -55,11 +49,26 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (SessionID?, CallContext, Call<Parameters, Body>) async throws -> Answer
     ) {
+        addOpen(
+            endpoint,
+            { [services] request, _ in
+                try? Self.bearerToken(request).flatMap { try services.tokens.session(of: $0) }
+            },
+            handler)
+    }
+
+    /// Adds an operation that needs no caller.
+    /// - Parameter identify: returns what the handler learns of who sent the request.
+    private func addOpen<Parameters, Body, Answer, Identity>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ identify: @escaping (Request, CallContext) -> Identity,
+        _ handler: @escaping (Identity, CallContext, Call<Parameters, Body>) async throws -> Answer
+    ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try enforceLimit(endpoint.operation, .network(context.remote), context, &fields)
-            let session = try? Self.bearerToken(request).flatMap { try services.tokens.session(of: $0) }
-            return try await handler(session, context, makeCall(endpoint, request, &fields)).content
+            let identity = identify(request, context)
+            return try await handler(identity, context, makeCall(endpoint, request, &fields)).content
         }
     }
 

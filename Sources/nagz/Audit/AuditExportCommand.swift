@@ -11,7 +11,7 @@ enum AuditExportCommand {
         let family = try arguments.takeFamily()
         let path = try arguments.takeValue("--output")
         let server = try arguments.takeValue("--url").map(AuditServer.init)
-        let witnesses = try arguments.takeValues("--witness").flatMap(WitnessFile.read)
+        let witnesses = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }
         guard server != nil || witnesses.isEmpty else {
             throw Stop(.usage, "--witness needs --url: only a server can prove what a witness saw")
         }

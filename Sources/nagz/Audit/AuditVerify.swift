@@ -10,7 +10,7 @@ import Server
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
         let pinned = try AuditKeyFile.takePinnedKeys(&arguments)
-        let witnesses = try arguments.takeValues("--witness").flatMap(WitnessFile.read).map { text in
+        let witnesses = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }.map { text in
             guard let note = SignedNote(text) else {
                 throw Stop(.configuration, "a witness's checkpoint is not a signed note")
             }

@@ -17,9 +17,8 @@ enum AuditWitness {
         }
         let pushURL = try arguments.takeValue("--push")
         try arguments.finish()
-        if let text = try? String(contentsOfFile: path, encoding: .utf8), WitnessFile.isSingleNote(text) {
-            throw Stop(.configuration, "“\(path)” is a single checkpoint: name another file to append checkpoints to")
-        }
+        let storedNotes =
+            FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path, acceptsSingleNote: false) : []
         let server = try AuditServer(serverURL)
         var trustedKeys = TrustedKeys(pinned: pinned)
         let checkpointText = try await server.call(API.getAuditCheckpoint, NoParameters()).text
@@ -34,7 +33,6 @@ enum AuditWitness {
         guard let newest = trustedKeys.checkpoint(in: note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
-        let storedNotes = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
         if let last = storedNotes.last { try await compare(newest, with: last, server) }
         if storedNotes.last != checkpointText { try append(checkpointText, to: path) }
         if let pushURL { try await server.push(checkpointText, to: pushURL) }

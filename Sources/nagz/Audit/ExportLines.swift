@@ -119,16 +119,19 @@ extension AuditExportLine {
 
 /// A witness's file of checkpoints: lines that are each a JSON object with a member `note`, or a single note.
 enum WitnessFile {
-    /// Returns whether a file's text is one signed note, such as a checkpoint that somebody published, instead of the
-    /// lines that `nagz audit witness` appends.
-    static func isSingleNote(_ text: String) -> Bool { !text.isEmpty && !text.hasPrefix("{") }
-
     /// Returns the notes in the file.
-    static func read(_ path: String) throws -> [String] {
+    /// - Parameter acceptsSingleNote: false for a file that lines are to be appended to.
+    static func read(_ path: String, acceptsSingleNote: Bool = true) throws -> [String] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw Stop(.configuration, "the witness's file “\(path)” cannot be read")
         }
-        if isSingleNote(text) { return [text] }
+        guard text.hasPrefix("{") else {
+            guard acceptsSingleNote else {
+                throw Stop(
+                    .configuration, "“\(path)” has no lines of “nagz audit witness”: name another file to append to")
+            }
+            return [text]
+        }
         return try text.split(separator: "\n").map { line in
             guard let json = try? JSONValue(parsing: Array(line.utf8).span), let note = json["note"]?.stringValue else {
                 throw Stop(.configuration, "“\(path)” is not a file of “nagz audit witness”")

@@ -41,6 +41,13 @@ struct AuditServerTests {
                 #expect(try Self.audit(["verify", file, "--key", key]).output.contains("SOUND"))
                 let seen = try Self.audit(["witness", "--url", address, "--key", key, "--file", witness])
                 #expect(seen.status == 0 && seen.output.contains("entries at"), "\(seen)")
+                for text in ["", "one checkpoint"] {
+                    try text.write(toFile: witness, atomically: true, encoding: .utf8)
+                    let unwritten = try Self.audit(["witness", "--url", address, "--key", key, "--file", witness])
+                    #expect(unwritten.status == 78 && unwritten.errors.contains("name another file"), "\(unwritten)")
+                    #expect(try String(contentsOfFile: witness, encoding: .utf8) == text)
+                    #expect(try Self.audit(["verify", file, "--key", key, "--witness", witness]).status != 0)
+                }
             }
             let refused = try Self.audit(["verify", "--key", key] + log, token: "none")
             #expect(refused.status == 69)

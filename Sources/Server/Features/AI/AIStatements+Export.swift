@@ -13,7 +13,7 @@ extension AIStatements {
                 'id', e.id, 'family_id', e.family_id, 'nag_id', e.nag_id, 'prompt_type', e.prompt_type,
                 'tone', e.tone, 'summary', e.summary, 'at', \(ExportPage.moment("e.at")))::text AS json
             FROM ai_mediation_events e
-            WHERE \(ledger) AND (e.actor_id = \(page.user) OR \(page.user) = ANY(e.recipient_ids))
+            WHERE \(ledger) AND \(isReader("\(page.user)", "e"))
                 AND e.id > \(page.after)
             ORDER BY e.id LIMIT \(page.limit)
             """

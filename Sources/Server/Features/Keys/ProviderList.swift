@@ -21,7 +21,7 @@ struct ProviderList {
         let settings = try AISettings(permission)
         var models = ReachableModels(services.models, settings)
         try await models.readKeys(of: caller.userID, in: family, services.database)
-        /// The person's mode; nil while no engine of the server may answer them.
+        // Nil while no engine of the server may answer the person.
         let mode = try permission["has_consent"] && permission["is_enabled"] ? settings.mode : nil
         let rules = ModelProviderItem(
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
