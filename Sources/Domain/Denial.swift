@@ -78,7 +78,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .consentLimitReached:
             "You have given this consent \(ConsentLimit.perDay) times within 24 hours, which is the maximum. Try again tomorrow."
         case .administratorOnly: "Only an administrator can do this."
-        case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
+        case .administratorJoinsNoFamily: "An administrator's account belongs to no family and has no connections."
         case .policyOwnerOnly: "Only an owner of this policy can do this."
         case .coOwnerNeeded:
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."

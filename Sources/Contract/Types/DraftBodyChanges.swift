@@ -63,12 +63,13 @@ public struct DraftBodyChanges: Hashable, WireObject {
 
     /// The names of the fields that have a value.
     private var presentFieldNames: [String] {
-        [
+        let fields: [(name: String, isPresent: Bool)] = [
             ("recipient_id", recipientID != nil), ("category", category != nil),
             ("description", !description.isAbsent), ("due_at", dueAt != nil),
             ("done_definition", doneDefinition != nil), ("message", message != nil), ("rule_id", ruleID != nil),
             ("action_type", actionType != nil), ("amount", amount != nil), ("recipient_ids", recipientIDs != nil),
-        ].filter(\.1).map(\.0)
+        ]
+        return fields.filter(\.isPresent).map(\.name)
     }
 
     /// Returns the names of the fields that a body of a kind has.

@@ -36,10 +36,12 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
 
     /// The address without its port: `127.0.0.1`, or eight groups of IPv6 without abbreviation.
     public var host: String {
-        if isIPv4 { return (0..<4).map { String(low >> UInt64(24 - 8 * $0) & 0xFF) }.joined(separator: ".") }
-        return (0..<8).map { group in
-            String((group < 4 ? high : low) >> UInt64(48 - 16 * (group & 3)) & 0xFFFF, radix: 16)
-        }.joined(separator: ":")
+        if isIPv4 {
+            let bytes = (0..<4).map { (index: Int) in low >> (24 - 8 * index) & 0xFF }
+            return bytes.map { String($0) }.joined(separator: ".")
+        }
+        let groups = [high, low].flatMap { half in (0..<4).map { (index: Int) in half >> (48 - 16 * index) & 0xFFFF } }
+        return groups.map { String($0, radix: 16) }.joined(separator: ":")
     }
 
     public var description: String { isIPv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }

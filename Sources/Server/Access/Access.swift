@@ -13,8 +13,7 @@ struct Access {
         let rows = try await queries.query(
             """
             SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
-                   u.status <> 'deleted'
-                       AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
+                   u.status <> 'deleted' AND \(AdminStatements.isAdministrator("u.id")) AS is_admin
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
             WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
             """)

@@ -4,8 +4,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes expired rows, purges deleted accounts, revokes old invitations and expires drafts once an hour, in small
-/// transactions, on one loop of each instance.
+/// Deletes expired rows and unclaimed accounts, purges deleted accounts, revokes old invitations and expires drafts once
+/// an hour, in small transactions, on one loop of each instance.
 ///
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
@@ -18,6 +18,7 @@ final class Housekeeping {
     private let random: any Randomness
     private let log: Log
     private let counters: RetentionCounters
+    private let unclaimedAccounts: UnclaimedAccounts
     private let accountPurge: AccountPurge
     private let invitationExpiry: InvitationExpiry
     private let draftExpiry: DraftExpiry
@@ -32,6 +33,7 @@ final class Housekeeping {
         self.clock = clock
         self.random = random
         self.log = log
+        unclaimedAccounts = UnclaimedAccounts(database: database, ledger: ledger)
         accountPurge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
         invitationExpiry = InvitationExpiry(database: database, ledger: ledger)
         draftExpiry = DraftExpiry(database: database, ledger: ledger)
@@ -47,6 +49,7 @@ final class Housekeeping {
                     let counts = try await runRound()
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", counts.deletedRows)
+                        $0.field("unclaimed_accounts", counts.unclaimedAccounts)
                         $0.field("purged_accounts", counts.purgedAccounts)
                         $0.field("expired_invitations", counts.expiredInvitations)
                         $0.field("expired_drafts", counts.expiredDrafts)
@@ -59,18 +62,21 @@ final class Housekeeping {
         }
     }
 
-    /// Runs one round: deletes expired rows, purges the accounts that are due, revokes invitations that nobody
-    /// answered, and marks expired drafts.
-    func runRound() async throws
-        -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int)
-    {
-        let deletedRows = try await Self.sweep(database, counting: counters, at: clock.now())
-        let purgedAccounts = try await accountPurge.run(SystemActor.scheduler.retyped()) {
-            CallContext(systemActAt: clock.now(), random)
-        }
-        let expiredInvitations = try await invitationExpiry.run { CallContext(systemActAt: clock.now(), random) }
-        let expiredDrafts = try await draftExpiry.run { CallContext(systemActAt: clock.now(), random) }
-        return (deletedRows, purgedAccounts, expiredInvitations, expiredDrafts)
+    /// What one round has done.
+    struct Counts {
+        var deletedRows, unclaimedAccounts, purgedAccounts, expiredInvitations, expiredDrafts: Int
+    }
+
+    /// Runs one round: deletes expired rows and accounts that no family has admitted, purges the accounts that are due,
+    /// revokes invitations that nobody answered, and marks expired drafts.
+    func runRound() async throws -> Counts {
+        func context() -> CallContext { CallContext(systemActAt: clock.now(), random) }
+        return Counts(
+            deletedRows: try await Self.sweep(database, counting: counters, at: clock.now()),
+            unclaimedAccounts: try await unclaimedAccounts.delete(context),
+            purgedAccounts: try await accountPurge.run(SystemActor.scheduler.retyped(), context),
+            expiredInvitations: try await invitationExpiry.run(context),
+            expiredDrafts: try await draftExpiry.run(context))
     }
 
     /// Applies every retention rule, and returns the number of rows that were deleted or cleared.

@@ -21,19 +21,20 @@ enum DeviceStatus {
         let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
         let constraints = try session.familyID.map { try cache.constraints(of: $0) } ?? []
         if context.asJSON {
+            let rows: JSONValue = [
+                "nags": .integer(Int64(counts.nags)), "nag_events": .integer(Int64(counts.nagEvents)),
+                "ai_mediation_events": .integer(Int64(counts.mediations)),
+                "gamification_events": .integer(Int64(counts.gamification)),
+                "members": .integer(Int64(counts.members)),
+            ]
             return print(json: [
                 "server": .string(session.server.description), "user_id": .string(session.userID.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
                 "role": session.role.map { .string($0.rawValue) } ?? .null,
                 "synced_at": cachedFamily?.syncedAt.map { .string($0.rfc3339) } ?? .null, "is_fresh": .bool(isFresh),
                 "clock_ahead_seconds": cachedFamily?.clockAhead.map { .integer($0.microseconds / 1_000_000) } ?? .null,
-                "counts": [
-                    "nags": .integer(Int64(counts.nags)), "nag_events": .integer(Int64(counts.nagEvents)),
-                    "ai_mediation_events": .integer(Int64(counts.mediations)),
-                    "gamification_events": .integer(Int64(counts.gamification)),
-                    "members": .integer(Int64(counts.members)),
-                ],
-                "ai_choices": choices.jsonValue, "constraints": .array(constraints.map { .object($0.jsonMembers) }),
+                "counts": rows, "ai_choices": choices.jsonValue,
+                "constraints": .array(constraints.map { .object($0.jsonMembers) }),
                 "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waitingCount)),
                 "unapplied": .integer(Int64(unappliedCount)), "answers": .array(answers.map(\.json)),
             ])

@@ -27,6 +27,23 @@ struct AdministratorAccountTests {
         }
     }
 
+    @Test("an administrator has no connections: they invite nobody, and see no invitation to their address")
+    func noConnections() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let admin = try await server.admin()
+            let denied = try await server.expectOnly(audit: ["connection.invite.denied"]) {
+                try await refusal { try await server.invite(family.stranger, as: admin) }
+            }
+            #expect(denied.status == 403 && denied.reason == "administrator_joins_no_family")
+            let invitation = try await server.expectOnly(audit: ["connection.invited"]) {
+                try await server.invite(admin, as: family.guardian)
+            }
+            #expect(try await server.connections(of: admin).isEmpty)
+            try await expectRefusal(404) { try await server.accept(invitation, as: admin) }
+        }
+    }
+
     @Test("a deleted administrator is listed as deleted and does not count as an administrator")
     func deleted() async throws {
         try await TestServer.run { server in

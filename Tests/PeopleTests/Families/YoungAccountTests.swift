@@ -143,6 +143,46 @@ struct YoungAccountTests {
         }
     }
 
+    @Test("an account that no family admits for 30 days is deleted once; that of a child who was removed is not")
+    func unclaimed() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let removed = try await child(server, of: family)
+            try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: removed), as: family.guardian)
+            let waiting = try await server.account("Wanda", status: "pending_guardian_consent")
+            server.clock.advance(by: .seconds(30 * 86_400 - 1))
+            let recent = try await server.account("Rita", status: "pending_guardian_consent")
+            func delete() async throws -> Int {
+                let (clock, random) = (server.clock, server.random)
+                return try await together(2) { _ in
+                    try await server.database.run { database in
+                        let sealing = Sealing(TestServer.auditKeyring, random: random)
+                        let ledger = Ledger(database: database, random: random, sealing: sealing)
+                        return try await UnclaimedAccounts(database: database, ledger: ledger).delete {
+                            CallContext(systemActAt: clock.now(), random)
+                        }
+                    }
+                }.reduce(0, +)
+            }
+            let early = try await server.expectOnly { try await delete() }
+            server.clock.advance(by: .seconds(1))
+            let deleted = try await server.expectOnly(audit: ["account.deleted"]) { try await delete() }
+            #expect([early, deleted] == [0, 1])
+            let entry = try #require(try await server.audit(.outside).last)
+            #expect(entry.subject == waiting.pseudonym && entry.details == ["reason": "no_consent"])
+            let statuses = try await server.rows(
+                "SELECT id, status FROM users WHERE id = ANY(\(SQLList([waiting.id, recent.id, removed])))")
+            let byID = Dictionary(uniqueKeysWithValues: statuses.map { ($0["id"], $0["status"]) })
+            #expect(byID[.string(waiting.id.description)] == "deleted")
+            for user in [recent.id, removed] {
+                #expect(byID[.string(user.description)] == "pending_guardian_consent")
+            }
+            // The address is free for whom it belongs to.
+            _ = try await server.signUp(try #require(waiting.email), born: try DateOfBirth(wireText: "1990-01-01"))
+        }
+    }
+
     @Test("somebody who is 13 when leaving keeps an active account")
     func isThirteen() async throws {
         try await TestServer.run { server in

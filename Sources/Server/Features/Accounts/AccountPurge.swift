@@ -16,7 +16,7 @@ struct AccountPurge {
     static let allowedDays = 1...30
     /// The default number of days. It leaves two of the allowed days for an outage of the server.
     static let standardDays = 28
-    /// The maximum number of rows that one statement outside the act changes, and of accounts in one read.
+    /// The maximum number of rows that one statement outside the act changes.
     static let batchSize = 500
 
     /// An account to purge.
@@ -41,11 +41,10 @@ struct AccountPurge {
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of purged accounts.
     func run(_ actor: Pseudonym, _ context: () -> CallContext) async throws -> Int {
-        var purgedCount = 0
-        while true {
-            let accounts = try await dueAccounts(at: context().now, limit: Self.batchSize)
-            for account in accounts { purgedCount += try await purge(account.id, actor, context()) ? 1 : 0 }
-            if accounts.count < Self.batchSize { return purgedCount }
+        try await DueBatches.run {
+            try await dueAccounts(at: context().now, limit: DueBatches.size)
+        } _: {
+            try await purge($0.id, actor, context())
         }
     }
 
@@ -88,7 +87,7 @@ public enum AccountPurgeCommand {
     /// Reports the accounts that are due, and purges them.
     /// - Parameters:
     ///   - isDryRun: reports only, and purges nothing.
-    ///   - report: called for each of the first `AccountPurge.batchSize` accounts that are due.
+    ///   - report: called for each account that is due.
     /// - Returns: the number of purged accounts; in a dry run, the number of reported ones.
     public static func run(
         databaseURL: String, keys: AuditKeyring, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),

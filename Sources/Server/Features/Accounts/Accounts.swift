@@ -71,18 +71,28 @@ final class Accounts {
                 guard try await services.access.account(caller, acceptsWaiting: true, queries).family == nil else {
                     throw APIError.accountHasJoined
                 }
-                let act = Act(
-                    kind: .accountDeleted, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
-                    stampedRows: 0,
-                    statements: AccountStatements.delete(user, at: caller.now) + [
-                        SessionStatements.revokeAll(of: user, at: caller.now),
-                        ConnectionStatements.removeAddresses(of: user),
-                    ])
-                return .perform(act, answer)
+                return .perform(
+                    .accountDeletion(
+                        of: user, person.pseudonym, by: person.pseudonym, basis: .nothing, at: caller.now),
+                    answer)
             }
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
             throw APIError.accountHasJoined
         }
+    }
+}
+
+extension Act {
+    /// Returns the act that deletes an account without a family.
+    static func accountDeletion(
+        of user: UserID, _ pseudonym: Pseudonym, by actor: Pseudonym, basis: Basis, details: AuditBody = [:],
+        at now: Timestamp
+    ) -> Act {
+        Act(
+            kind: .accountDeleted, basis: basis, actor: actor, subject: pseudonym, details: details, stampedRows: 0,
+            statements: AccountStatements.delete(user, at: now) + [
+                SessionStatements.revokeAll(of: user, at: now), ConnectionStatements.removeAddresses(of: user),
+            ])
     }
 }
 

@@ -139,6 +139,11 @@ enum AdminStatements {
         """
     }
 
+    /// A condition: the account is an administrator's. `user` is an SQL expression.
+    static func isAdministrator(_ user: SQL) -> SQL {
+        "EXISTS (SELECT 1 FROM admins a WHERE a.user_id = \(user) AND a.revoked_at IS NULL)"
+    }
+
     /// Part of the act that makes the account: makes it an administrator's.
     static func insert(_ user: UserID, at now: Timestamp) -> SQL {
         "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM ledger_stamp"

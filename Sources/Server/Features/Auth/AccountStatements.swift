@@ -7,8 +7,7 @@ enum AccountStatements {
     static let personColumns: SQL =
         """
         u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
-        u.status <> 'deleted'
-                       AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
+        u.status <> 'deleted' AND \(AdminStatements.isAdministrator("u.id")) AS is_admin
         """
     static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
@@ -136,6 +135,17 @@ enum AccountStatements {
     }
 
     // MARK: Purging
+
+    /// Reads the `id` of accounts that wait for a guardian, were created up to a moment, and never had a family; the
+    /// oldest first.
+    static func unclaimed(createdUpTo moment: Timestamp, limit: Int) -> SQL {
+        """
+        SELECT u.id FROM users u
+        WHERE u.status = 'pending_guardian_consent' AND u.created_at <= \(moment)
+            AND NOT EXISTS (SELECT FROM memberships m WHERE m.user_id = u.id AND m.status = 'removed')
+        ORDER BY u.created_at LIMIT \(limit)
+        """
+    }
 
     /// Reads deleted accounts that were not purged, the oldest deletions first.
     static func deletedAccounts(before moment: Timestamp, limit: Int) -> SQL {

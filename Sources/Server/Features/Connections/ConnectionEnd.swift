@@ -11,7 +11,7 @@ extension Connections {
         while true {
             let account = try await services.access.account(caller, services.database)
             let statement = ConnectionStatements.pendingOrActive(
-                of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batchSize)
+                of: account.id, address: account.connectableAddress, limit: DueBatches.size)
             let ids = try await services.database.query(statement).map { row throws(PostgresError) -> ConnectionID in
                 try row["id"]
             }
@@ -23,7 +23,7 @@ extension Connections {
                     // The invitee has declined it in the meantime.
                 }
             }
-            if ids.count < InvitationExpiry.batchSize { return }
+            if ids.count < DueBatches.size { return }
         }
     }
 }
@@ -32,9 +32,6 @@ extension Connections {
 ///
 /// Each is an act in the chain of its connection. Any number of instances may run it at the same time.
 struct InvitationExpiry {
-    /// The maximum number of connections in one read.
-    static let batchSize = 500
-
     let database: any Queries
     let ledger: Ledger
 
@@ -42,16 +39,13 @@ struct InvitationExpiry {
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of revoked invitations.
     func run(_ context: () -> CallContext) async throws -> Int {
-        var revokedCount = 0
-        while true {
+        try await DueBatches.run {
             let cutoff = context().now - ConnectionLimit.invitationLifetime
-            let ids = try await database.query(
-                ConnectionStatements.unansweredInvitations(createdUpTo: cutoff, limit: Self.batchSize)
+            return try await database.query(
+                ConnectionStatements.unansweredInvitations(createdUpTo: cutoff, limit: DueBatches.size)
             ).map { row throws(PostgresError) -> ConnectionID in try row["id"] }
-            let earlierCount = revokedCount
-            for id in ids { revokedCount += try await revoke(id, context()) ? 1 : 0 }
-            // If this batch revoked none, another instance is revoking the same invitations.
-            if ids.count < Self.batchSize || revokedCount == earlierCount { return revokedCount }
+        } _: {
+            try await revoke($0, context())
         }
     }
 

@@ -131,8 +131,9 @@ enum ConnectionStatements {
         """
     }
 
-    /// Reads the facts that an invitation depends on: the account of the address, if it is an adult's; the `existing`
-    /// pending or active connection of the two, whoever invited; and the numbers of the inviter's connections.
+    /// Reads the facts that an invitation depends on: the account of the address, if it may be connected; the
+    /// `existing` pending or active connection of the two, whoever invited; and the numbers of the inviter's
+    /// connections.
     static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
         """
         SELECT i.id AS invitee_id, \(contactColumns(of: "\(user)", with: "i.id")),
@@ -152,7 +153,8 @@ enum ConnectionStatements {
                (SELECT min(c.created_at) FROM connections c WHERE c.inviter_id = \(user)
                 AND c.created_at > \(now - ConnectionLimit.month) AND c.invitee_email = \(email)) AS first_to_address
         FROM (SELECT) one
-        LEFT JOIN users i ON i.email = \(email) AND i.status = 'active' AND NOT \(MembershipStatements.isChild("i.id"))
+        LEFT JOIN users i ON i.email = \(email) AND i.status = 'active'
+            AND NOT \(MembershipStatements.isChild("i.id")) AND NOT \(AdminStatements.isAdministrator("i.id"))
         """
     }
 

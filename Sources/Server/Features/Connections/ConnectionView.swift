@@ -95,7 +95,14 @@ extension ConnectionResponse {
 }
 
 extension Account {
-    /// The address under which the person can be invited; nil for somebody who may not be connected: children, and
-    /// accounts without a sign-in of their own.
-    var connectableAddress: String? { role == .child || isWaiting ? nil : email }
+    /// The email address of an adult with a sign-in of their own; nil for everybody else.
+    var adultAddress: String? { role == .child || isWaiting ? nil : email }
+
+    /// The reason for which the person may have no connections.
+    var connectionDenial: Denial? {
+        isAdmin ? .administratorJoinsNoFamily : adultAddress == nil ? .adultsOnly : nil
+    }
+
+    /// The address under which the person can be invited; nil for somebody who may have no connections.
+    var connectableAddress: String? { connectionDenial == nil ? adultAddress : nil }
 }

@@ -12,9 +12,7 @@ extension Connections {
                     return view.refuse(.connectionAcceptDenied, denial)
                 }
                 guard view.connection.status == .pending else { throw APIError.invitationIsClosed }
-                guard view.account.connectableAddress != nil else {
-                    return view.refuse(.connectionAcceptDenied, .adultsOnly)
-                }
+                if let denial = view.account.connectionDenial { return view.refuse(.connectionAcceptDenied, denial) }
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
                     return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
                 }

@@ -9,8 +9,8 @@ extension Connections {
     func invite(_ caller: Caller, _ call: Call<NoParameters, ConnectionInvite>) async throws -> ConnectionResponse {
         let email = call.body.inviteeEmail.wireText
         let account = try await services.access.account(caller, services.database)
-        guard let address = account.connectableAddress else { return try await refuse(caller, account, .adultsOnly) }
-        guard email != address else { throw APIError.invitesSelf }
+        if let denial = account.connectionDenial { return try await refuse(caller, account, denial) }
+        guard let address = account.connectableAddress, email != address else { throw APIError.invitesSelf }
         let id: ConnectionID = services.random.identifier(at: caller.now)
         let pair = [address, email].sorted().joined(separator: " ")
         do {
@@ -29,9 +29,9 @@ extension Connections {
         _ id: ConnectionID, to email: String, caregiver: Bool, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ConnectionResponse> {
         let account = try await services.access.account(caller, queries)
-        guard let address = account.connectableAddress else { throw Denial.adultsOnly }
+        if let denial = account.connectionDenial { throw denial }
         let row = try await queries.query(
-            ConnectionStatements.invitation(by: account.id, address, to: email, at: caller.now)
+            ConnectionStatements.invitation(by: account.id, account.connectableAddress, to: email, at: caller.now)
         ).onlyRow()
         let party = ConnectionParty(
             isInviter: true, isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
@@ -80,7 +80,7 @@ extension Connections {
             let act = Act.denial(
                 .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
                 reason: denial.rawValue)
-            let code: ErrorCode = denial == .adultsOnly ? .authorizationDenied : .policyForbidden
+            let code: ErrorCode = denial == account.connectionDenial ? .authorizationDenied : .policyForbidden
             return .refuse(act, APIError(code, denial))
         }
     }

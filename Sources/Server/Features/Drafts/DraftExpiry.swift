@@ -8,9 +8,6 @@ import Postgres
 ///
 /// Each draft is marked by an act in the chain of its family. Any number of instances may run this at the same time.
 struct DraftExpiry {
-    /// The maximum number of drafts in one read.
-    static let batchSize = 500
-
     let database: any Queries
     let ledger: Ledger
 
@@ -18,17 +15,14 @@ struct DraftExpiry {
     /// - Parameter context: makes the context of one act.
     /// - Returns: the number of drafts that this call marked.
     func run(_ context: () -> CallContext) async throws -> Int {
-        var expired = 0
-        while true {
-            let unmarkedDrafts = try await database.query(
-                DraftStatements.unmarkedExpiries(at: context().now, limit: Self.batchSize)
+        try await DueBatches.run {
+            try await database.query(
+                DraftStatements.unmarkedExpiries(at: context().now, limit: DueBatches.size)
             ).map {
                 row throws(PostgresError) -> (family: FamilyID, id: DraftID) in (try row["family_id"], try row["id"])
             }
-            let expiredBefore = expired
-            for (family, id) in unmarkedDrafts { expired += try await expire(id, in: family, context()) ? 1 : 0 }
-            // Another instance may be marking the same drafts.
-            if unmarkedDrafts.count < Self.batchSize || expired == expiredBefore { return expired }
+        } _: { draft in
+            try await expire(draft.id, in: draft.family, context())
         }
     }
 

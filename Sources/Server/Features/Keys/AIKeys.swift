@@ -50,7 +50,7 @@ final class AIKeys {
             return try await services.ledger.write(caller, in: ledger) { queries in
                 let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
                 let account = try await services.access.account(caller, queries)
-                guard account.connectableAddress != nil else { return Self.denied(account, since: seq) }
+                guard account.adultAddress != nil else { return Self.denied(account, since: seq) }
                 let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
                 let act = Act(
                     kind: .aiKeySet, basis: .nothingChanged(since: seq), actor: account.pseudonym,
@@ -111,7 +111,7 @@ final class AIKeys {
     /// - Throws: 403 for children and accounts without a sign-in of their own, with an entry in the audit log.
     private func requireAdult(_ caller: Caller) async throws -> (Account, email: String) {
         let account = try await services.access.account(caller, services.database)
-        if let email = account.connectableAddress { return (account, email) }
+        if let email = account.adultAddress { return (account, email) }
         let ledger = account.family ?? .outside
         let _: NoAnswer = try await services.ledger.write(caller, in: ledger) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)

@@ -44,7 +44,7 @@ extension Nags {
                 refusal ?? APIError(.policyForbidden, denial))
         }
         if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
-        if account.connectableAddress == nil { return try refuse(.adultsOnly) }
+        if let denial = account.connectionDenial { return try refuse(denial) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The limit counts the recipient's day, because the creator cannot change the recipient's time zone.
         let zone: String = try row["time_zone"] ?? Preferences.standardTimeZone
