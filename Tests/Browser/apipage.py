@@ -5,7 +5,7 @@ import re
 
 from constraints import AT, button, tab_to
 from measures import CONTRAST, CUT_OFF, unnamed
-from walk import step
+from walk import GO, step
 
 # What readers search, and the operation or the section of the guide that they mean.
 SEARCHES = {
@@ -177,7 +177,7 @@ def api_page_on_a_phone(walk):
         b.open(walk.base + "/docs#/selectTone")
         b.wait("document.readyState === 'complete' && document.querySelector('main textarea')", "the form")
         b.js("for (const one of document.querySelectorAll('main details')) one.open = true")
-        b.js("new Promise((done) => setTimeout(done, 300))")
+        b.settle()
         assert not b.js(CUT_OFF), b.js(CUT_OFF)
         assert not b.js(CONTRAST), b.js(CONTRAST)
         assert not unnamed(b), unnamed(b)
@@ -271,6 +271,7 @@ def every_operation_is_shown(walk):
     b.open(walk.base + "/docs")
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
     faults = b.js("""(async () => {
+        const go = """ + GO + """
         const faults = [];
         const {paths, webhooks} = await (await fetch('/openapi.json')).json();
         const received = new Set(Object.values(webhooks).map(({post}) => '#/' + post.operationId));
@@ -280,10 +281,9 @@ def every_operation_is_shown(walk):
         const recorded = new Set(Object.values(paths).flatMap(Object.values)
             .filter(({responses}) => Object.entries(responses).some(isAnswered)).map(({operationId}) => operationId));
         for (const link of [...document.querySelectorAll('.index a:has(.method)')].map((one) => one.hash)) {
-            location.hash = link;
-            await new Promise((done) => setTimeout(done, 5));
+            await go(link);
             for (const one of document.querySelectorAll('main details')) one.open = true;
-            await new Promise((done) => setTimeout(done, 5));
+            await new Promise(requestAnimationFrame);
             const text = document.querySelector('main').innerText;
             if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form') !== received.has(link)) faults.push(link);
             if (received.has(link) && !(text.includes('Example request') && text.includes('delivery_id') && text.includes('Nagz-Signature (header)'))) faults.push(link + ' has no message');
@@ -305,10 +305,10 @@ def guide(walk):
         b.open(walk.base + "/docs#/guide/quickstart")
         b.wait("document.querySelector('main h1')?.textContent === 'Quickstart'", "the quickstart")
         faults = b.js("""(async () => {
+            const go = """ + GO + """
             const faults = [];
             for (const link of [...document.querySelectorAll('.index a[href^="#/guide/"]')]) {
-                location.hash = link.hash;
-                await new Promise((done) => setTimeout(done, 20));
+                await go(link.hash);
                 const main = document.querySelector('main');
                 if (main.querySelector('h1').textContent !== link.textContent) faults.push(link.hash);
                 const prose = [...main.querySelectorAll('p, li, td, th, h2, h3')].map((one) => one.innerText).join('\\n');

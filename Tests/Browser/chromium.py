@@ -60,6 +60,16 @@ class WebSocket:
         return data
 
 
+# Two frames later, or two turns of a page in the background, which paints nothing; and once what moves has come to its end.
+QUIET = """(async () => {
+    const turn = () => new Promise((done) => document.hidden ? setTimeout(done) : requestAnimationFrame(() => done()));
+    await turn(), await turn();
+    const ends = document.getAnimations().filter((one) => one.playState === 'running' && one.effect.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ends.map((one) => one.finished));
+    return ends.length === 0;
+})()"""
+
+
 class Browser:
     """A headless browser with one page, ended and removed with the block it is made for."""
 
@@ -69,6 +79,8 @@ class Browser:
         options = [
             "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-first-run", "--disable-gpu",
             "--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
+            # Two hundred changes of the address in ten seconds are a walk through all operations, and no attack.
+            "--disable-ipc-flooding-protection",
             "--force-color-profile=srgb", "--lang=en-GB", *more]
         if os.geteuid() == 0:
             options.append("--no-sandbox")
@@ -91,6 +103,7 @@ class Browser:
         page = next(one for one in json.load(opener.open(f"http://127.0.0.1:{self.port}/json")) if condition(one))
         self.socket, self.last = WebSocket(page["webSocketDebuggerUrl"]), 0
         self.transferred, self.paused, self.tolerated = 0, [], []
+        self.pending, self.unread = {}, set()  # requests without a response, and responses that have not ended
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.command(f"{domain}.enable")
 
@@ -129,8 +142,20 @@ class Browser:
                 self.problems.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
         elif method == "Fetch.requestPaused":
             self.paused.append(parameters)
-        elif method == "Network.loadingFinished":
-            self.transferred += parameters["encodedDataLength"]
+            self.pending.pop(parameters.get("networkId"), None)
+        elif method == "Network.requestWillBeSent":
+            self.pending[parameters["requestId"]] = parameters["request"]["url"]
+        elif method == "Page.frameStartedNavigating":
+            # Nobody hears how the requests of the page before end.
+            self.pending, self.unread = {}, set()
+        elif method == "Network.responseReceived":
+            # Its body follows at once, unless the page does not read it.
+            self.pending.pop(parameters["requestId"], None)
+            self.unread.add(parameters["requestId"])
+        elif method in ("Network.loadingFinished", "Network.loadingFailed"):
+            self.transferred += parameters.get("encodedDataLength", 0)
+            self.pending.pop(parameters["requestId"], None)
+            self.unread.discard(parameters["requestId"])
 
     # MARK: what a test does
 
@@ -155,6 +180,14 @@ class Browser:
             time.sleep(0.05)
         raise AssertionError(f"never came true: {what or expression}")
 
+    def settle(self, seconds=20):
+        """Waits until no request is under way but those that a test holds, and what they led to is on the page and has stopped moving."""
+        deadline, quiet = time.monotonic() + seconds, 0
+        while quiet < (20 if self.unread else 2):
+            assert time.monotonic() < deadline, f"the page does not settle: {list(self.pending.values())}"
+            quiet = quiet + 1 if self.js(QUIET) and not self.pending else 0
+        self.unread.clear()
+
     # MARK: a network that is slow, gone or lies
 
     def hold(self, pattern):
@@ -170,19 +203,21 @@ class Browser:
             time.sleep(0.02)
         return self.paused
 
-    def let_go(self, request):
+    def resume(self, request, method, **parameters):
+        """Goes on with a held request, unless the page has ended it."""
+        self.pending[request["networkId"]] = request["request"]["url"]
         try:
-            self.command("Fetch.continueRequest", requestId=request["requestId"])
+            self.command(method, requestId=request["requestId"], **parameters)
         except RuntimeError:
-            pass  # ended by the page
+            self.pending.pop(request["networkId"], None)
+
+    def let_go(self, request):
+        self.resume(request, "Fetch.continueRequest")
 
     def answer(self, request, status, body, kind="application/json"):
-        try:
-            self.command(
-                "Fetch.fulfillRequest", requestId=request["requestId"], responseCode=status,
-                responseHeaders=[{"name": "Content-Type", "value": kind}], body=base64.b64encode(body.encode()).decode())
-        except RuntimeError:
-            pass
+        self.resume(
+            request, "Fetch.fulfillRequest", responseCode=status, responseHeaders=[{"name": "Content-Type", "value": kind}],
+            body=base64.b64encode(body.encode()).decode())
 
     def fail(self, request):
         """Ends the request as one that no server answered."""
@@ -228,7 +263,7 @@ class Browser:
         self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
 
     def screenshot(self, path):
-        time.sleep(0.35)  # until what slides in has done so
+        self.settle()
         pathlib.Path(path).write_bytes(base64.b64decode(self.command("Page.captureScreenshot")["data"]))
 
     def __enter__(self):

@@ -200,11 +200,7 @@ def constraint_files(walk):
     tab_to(walk, button("Export"))
     b.key("Enter")
     b.wait("[...document.querySelectorAll('.toast')].some((one) => one.textContent === 'One constraint exported')")
-    files = []
-    while not files:
-        b.js("new Promise((done) => setTimeout(done, 50))")
-        files = [one for one in walk.options.artefacts.glob("nagz-constraints-*.json")]
-    found = json.loads(files[0].read_text())
+    found = json.loads(walk.downloaded("nagz-constraints-*.json"))
     assert found["schema_version"] == 1 and [one["name"] for one in found["constraints"]] == ["No documents"], found
     first = found["constraints"][0]
     tab_to(walk, button("Import"))

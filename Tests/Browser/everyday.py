@@ -35,7 +35,7 @@ def second_tab(walk):
         address = walk.base.replace("127.0.0.1", "console.test") + "/console"
         with b.another_tab(address, ["Cross-Origin-Opener-Policy header has been ignored"]) as stranger:
             stranger.wait("document.getElementById('email')", "the sign-in form")
-            stranger.js("new Promise((done) => setTimeout(done, 1000))")
+            stranger.settle()
             assert stranger.js(TOKENS) is None and stranger.js("document.querySelector('.signin')"), "another address was handed the session"
         tab.click(".who")
         tab.wait("document.getElementById('email')")
@@ -181,21 +181,22 @@ def one_entry_a_page_view(walk):
     b = walk.browser
     walk.become(walk.options.admin)
     walk.view("overview", "document.querySelectorAll('.tile').length > 8")
-    settle = "new Promise((done) => setTimeout(done, 500))"
     for view, ready in {
             "trail": f"{ROWS}.length >= 100", "overview": "document.querySelectorAll('.tile').length > 8", "deliveries": "document.querySelector('.segments')",
             "decisions": "document.querySelectorAll('.decision').length > 10", "moderation": "document.querySelector('.segments')"}.items():
-        b.js(settle)
+        b.settle()
         before = int(walk.sql(READS))
         walk.view(view, ready)
-        b.js(walk.AT_ONCE + settle)
+        b.js(walk.AT_ONCE + "0")
+        b.settle()
         if view == "trail":
             b.js("scrollTo(0, document.body.scrollHeight)")
             b.wait(f"{ROWS}.length >= 200", "the next page")
             b.js("scrollTo(0, 0); document.querySelectorAll('tr[data-n]')[3].click()")
             b.wait("document.querySelector('#verdict.good')", "an entry")
             b.key("Escape")
-            b.js(walk.AT_ONCE + settle)
+            b.js(walk.AT_ONCE + "0")
+            b.settle()
         assert int(walk.sql(READS)) == before + 1, (view, before, walk.sql(READS))
     walk.audit_log("?kind=admin.read")
     own = json.dumps(walk.options.admin[0])

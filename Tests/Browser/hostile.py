@@ -29,7 +29,7 @@ def addresses(walk):
         b.open("about:blank")
         b.open(f"{walk.base}/console#/{hash}")
         b.wait("document.querySelector('#main h1') && !document.querySelector('#main > .skeleton')", hash)
-        b.js("new Promise((done) => setTimeout(done, 150))")
+        b.settle()
         assert b.js("[...document.images].every((image) => image.src.endsWith('/console/icon.svg')) && document.scripts.length === 1"), hash
     b.tolerated = []
 

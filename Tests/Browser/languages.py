@@ -78,7 +78,7 @@ def languages(walk):
             b.look(390, 900, mobile=True)
             for view, ready in VIEWS.items():
                 walk.view(view, ready)
-                b.js("new Promise((done) => setTimeout(done, 100))")
+                b.settle()
                 missing.update(untranslated(walk, column))
                 assert b.js("document.documentElement.scrollWidth <= innerWidth") and not b.js(CUT_OFF), f"{name}, {view}: {b.js(CUT_OFF)}"
             assert not unnamed(b), unnamed(b)

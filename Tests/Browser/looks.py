@@ -1,5 +1,4 @@
 """How it looks: contrast, names of controls, small screens, large text."""
-import time
 
 from chromium import Browser
 from measures import CONTRAST, CUT_OFF, TARGETS, unnamed
@@ -33,14 +32,14 @@ def contrast_and_names(walk):
         b.look(dark=dark)
         for view, ready in VIEWS.items():
             walk.view(view, ready)
-            b.js("new Promise((done) => setTimeout(done, 300))")
+            b.settle()
             faults = b.js(CONTRAST)
             assert not faults, f"{view}, {'dark' if dark else 'light'}: {faults}"
             assert not unnamed(b), f"{view}: {unnamed(b)}"
             assert not b.js(TARGETS), f"{view}: {b.js(TARGETS)}"
             assert not b.js("/undefined|NaN|\\[object|Invalid Date/.test(document.body.innerText)"), f"{view} shows what is no value"
         open_first(walk)
-        b.js("new Promise((done) => setTimeout(done, 300))")
+        b.settle()
         faults = b.js(CONTRAST)
         assert not faults, f"drawer, {'dark' if dark else 'light'}: {faults}"
         assert not unnamed(b), unnamed(b)
@@ -98,7 +97,7 @@ def narrow(walk):
         b.look(390, 844, dark=dark, mobile=True)
         for view, ready in VIEWS.items():
             walk.view(view, ready)
-            time.sleep(0.3)
+            b.settle()
             assert b.js("document.documentElement.scrollWidth") <= 390, f"{view} is wider than the screen"
             assert not b.js(TARGETS), f"{view}: {b.js(TARGETS)}"
             if dark or view == "trail":
@@ -127,7 +126,7 @@ def large_text(walk):
                 if view == "trail":
                     # The export menu and all filters, where they are folded.
                     b.js("document.getElementById('exports').click(); document.querySelector('.fold').click()")
-                time.sleep(0.3)
+                b.settle()
                 assert b.js("parseFloat(getComputedStyle(document.body).fontSize)") == (15 if name == "zoom" else 30)
                 assert b.js("document.documentElement.scrollWidth <= innerWidth") and not b.js(CUT_OFF), f"{name}, {view}: {b.js(CUT_OFF)}"
                 reader.shot(f"large-{name}-{view.split('?')[0]}")

@@ -73,7 +73,7 @@ IN_ONE_LINE = """(() => {
 
 def check_look(browser):
     """That nothing is wider than the page or cut off, texts have their contrast, and controls have names, once transitions have ended."""
-    browser.js("new Promise((done) => setTimeout(done, 400))")
+    browser.settle()
     assert browser.js("document.documentElement.scrollWidth <= innerWidth") and not browser.js(CUT_OFF), browser.js(CUT_OFF)
     assert not browser.js(CONTRAST), browser.js(CONTRAST)
     assert not unnamed(browser), unnamed(browser)

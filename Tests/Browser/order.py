@@ -23,7 +23,7 @@ def late_filters(walk):
     only = "document.querySelectorAll('tr[data-n]').length > 0 && [...document.querySelectorAll('.kind')].every((kind) => kind.textContent === 'session.opened')"
     b.wait(only)
     b.let_go(first)
-    b.js("new Promise((done) => setTimeout(done, 400))")
+    b.settle()
     assert b.js(only), "the late answer is shown"
     b.let_all_go()
 
@@ -42,7 +42,7 @@ def late_entries(walk):
     head = f"document.querySelector('.drawerhead').textContent.includes('entry {rows[1].split('/')[1]}') && document.querySelector('.drawer .kind')"
     b.wait(head)
     b.let_go(first)
-    b.js("new Promise((done) => setTimeout(done, 400))")
+    b.settle()
     assert b.js(f"!!({head})"), "the late answer is shown"
     b.let_all_go()
     b.key("Escape")

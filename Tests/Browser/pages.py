@@ -215,7 +215,7 @@ def looks_for_administrators(walk):
                 # A refusal, where there is a form.
                 b.js("(() => { const form = document.querySelector('.changeform'); if (form) { form.querySelector('textarea').value = 'x'.repeat(2001); form.requestSubmit() } })()")
                 b.wait("!document.querySelector('.changeform') || ![...document.querySelectorAll('.changeform .problemtext')].at(-1).hidden")
-            b.js("new Promise((done) => setTimeout(done, 200))")
+            b.settle()
             faults = b.js(CONTRAST)
             assert not faults, f"{view}, {'dark' if dark else 'light'}: {faults}"
             assert not unnamed(b), f"{view}: {unnamed(b)}"

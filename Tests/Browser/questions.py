@@ -39,11 +39,8 @@ def one_question(walk):
     b.js("if (!window.copied) navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     b.click(".one .copy")
     b.wait(f"window.copied === '{trace}'", "the trace is copied")
-    exported = walk.options.artefacts / "nagz-ai-question-0000abcd.json"
     b.click(".one .actions button")
-    while not exported.exists():
-        b.js("new Promise((done) => setTimeout(done, 50))")
-    record = json.loads(exported.read_text())
+    record = json.loads(walk.downloaded("nagz-ai-question-0000abcd.json"))
     assert record["trace_id"] == trace and [one["execution"]["claimed_rule_id"] for one in record["attempts"]] == ["AUTO_CLOUD"]
     walk.shot("question")
     for dark in (False, True):

@@ -2,7 +2,6 @@
 import json
 import secrets
 import subprocess
-import time
 
 from walk import step
 
@@ -302,7 +301,7 @@ def export(walk):
             walk.shot("export")
         b.click(f"#{name}")
         b.wait("document.querySelector('.toast.good')", "the end of the export", 60)
-        text = downloaded(walk, least)
+        text = walk.downloaded(least)
         if name == "exportcsv":
             assert text.startswith('"at",') and text.count("\r\n") == int(wanted) + 1, text[:200]
         elif name == "exportndjson":
@@ -314,11 +313,3 @@ def export(walk):
             if walk.options.nagz:
                 file = next(walk.options.artefacts.glob(least))
                 subprocess.run([walk.options.nagz, "audit", "verify", file, "--key", walk.options.key], check=True)
-
-
-def downloaded(walk, pattern):
-    deadline = time.monotonic() + 20
-    while not (files := list(walk.options.artefacts.glob(pattern))):
-        assert time.monotonic() < deadline, "no file"
-        time.sleep(0.1)
-    return files[0].read_bytes().decode()

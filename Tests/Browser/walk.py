@@ -8,6 +8,13 @@ import urllib.request
 
 STEPS = []
 
+# A function that follows a link within the page, and returns once the page has heard of it.
+GO = """(hash) => new Promise((done) => {
+    const before = location.href;
+    location.hash = hash;
+    if (location.href === before) done(); else addEventListener('hashchange', () => setTimeout(done), {once: true});
+});"""
+
 
 def step(function):
     """A step of the walk, in the order in which they are written."""
@@ -23,6 +30,14 @@ class Walk:
     def shot(self, name):
         self.shots += 1
         self.browser.screenshot(self.options.artefacts / f"{self.shots:02}-{name}.png")
+
+    def downloaded(self, pattern):
+        """The text of a file that the page has saved."""
+        deadline = time.monotonic() + 20
+        while not (files := list(self.options.artefacts.glob(pattern))):
+            assert time.monotonic() < deadline, f"no {pattern}"
+            time.sleep(0.1)
+        return files[0].read_bytes().decode()
 
     # MARK: the page
 
@@ -49,11 +64,8 @@ class Walk:
 
     def view(self, hash, ready):
         """Goes to a view; in a page that is loaded, as a link would, and not before the page has heard of it."""
-        address = json.dumps(f"{self.base}/console#/{hash}")
         if self.browser.js("location.href").startswith(self.base + "/console"):
-            self.browser.js(
-                f"new Promise((done) => {{ const before = location.href; location.href = {address}; "
-                "if (location.href === before) done(); else addEventListener('hashchange', () => setTimeout(done), {once: true}) })")
+            self.browser.js(f"(() => {{ const go = {GO} return go({json.dumps('#/' + hash)}) }})()")
         else:
             self.browser.open(f"{self.base}/console#/{hash}")
         self.browser.wait(ready, f"#/{hash}: {ready}")

@@ -16,7 +16,7 @@ async function look() {
     timer = null;
     for (const element of waiting.keys()) if (!element.isConnected) waiting.delete(element);
     if (!waiting.size) return;
-    const isReachable = await fetch("/health/live", {cache: "no-store"}).then((answer) => answer.ok, () => false);
+    const isReachable = await fetch("/health/live", {method: "HEAD", cache: "no-store"}).then((answer) => answer.ok, () => false);
     if (!isReachable) {
         timer ??= setTimeout(look, pause);
         return;
