@@ -63,11 +63,11 @@ public struct Migrator: Sendable {
         guard exists else { return migrations }
         let appliedRows = try await queries.query(
             "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
-        for index in 0..<appliedRows.count {
-            let number: Int = try appliedRows[index]["number"]
+        for row in appliedRows {
+            let number: Int = try row["number"]
             guard number <= migrations.count else { throw MigrationError.newerDatabase(number: number) }
             let migration = migrations[number - 1]
-            let checksum: [UInt8] = try appliedRows[index]["checksum"]
+            let checksum: [UInt8] = try row["checksum"]
             let isUnchanged: Bool = try await queries.query(
                 "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(checksum) AS same"
             ).onlyRow()["same"]

@@ -3,13 +3,15 @@ import Glibc
 import SQL
 
 /// The result rows of one statement, in libpq's memory and in binary format.
-@safe public final class Rows {
+@safe public final class Rows: RandomAccessCollection {
     private let result: OpaquePointer
     /// The rows of the merged statement, whose memory these share; nil for rows with their own memory.
     private let mergedRows: Rows?
     private let firstRow: Int
     private let firstColumn: Int
     public let count: Int
+    public let startIndex = 0
+    public var endIndex: Int { count }
     let columnCount: Int
     private var nextColumn = 0
     /// The number of rows that the statement inserted, updated, deleted or selected. For a merged statement it is the
@@ -22,7 +24,7 @@ import SQL
     /// The bytes of the result in memory; for a merged statement, of its whole result.
     public var memoryBytes: Int { unsafe PQresultMemorySize(result) }
     /// The share of `memoryBytes` for these rows, if all rows have the same size.
-    public var memoryShare: Int { mergedRows.map { memoryBytes / max(1, $0.count) * count } ?? memoryBytes }
+    public var memoryShare: Int { mergedRows.map { memoryBytes / Swift.max(1, $0.count) * count } ?? memoryBytes }
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
@@ -36,7 +38,7 @@ import SQL
         unsafe result = unsafe merged.result
         (mergedRows, firstRow, firstColumn) = (merged, range.lowerBound, 1)
         count = range.count
-        columnCount = max(0, merged.columnCount - 1)
+        columnCount = Swift.max(0, merged.columnCount - 1)
     }
 
     deinit { if mergedRows == nil { unsafe PQclear(result) } }
@@ -57,10 +59,6 @@ import SQL
         return ranges.map { Rows($0 ?? 0..<0, of: self) }
     }
 
-    public var isEmpty: Bool { count == 0 }
-
-    public var first: Row? { count > 0 ? Row(rows: self, index: 0) : nil }
-
     /// - Precondition: `index` is in `0..<count`.
     public subscript(index: Int) -> Row {
         precondition(index >= 0 && index < count)
@@ -72,13 +70,6 @@ import SQL
     public func onlyRow() throws(PostgresError) -> Row {
         guard count == 1, let first else { throw .unexpectedShape("\(count) rows instead of one") }
         return first
-    }
-
-    public func map<Value, Failure>(_ transform: (Row) throws(Failure) -> Value) throws(Failure) -> [Value] {
-        var values: [Value] = []
-        values.reserveCapacity(count)
-        for index in 0..<count { values.append(try transform(Row(rows: self, index: index))) }
-        return values
     }
 
     /// Returns the index of a column. The search starts after the last column found, because columns are mostly read in
@@ -223,7 +214,7 @@ public struct Row {
     /// The value as text; nil if it is not valid UTF-8. For jsonb it is the JSON text.
     public var text: String? {
         // In jsonb a version byte precedes the text.
-        let start = typeOID == SQLType.json.oid ? min(1, unsafe memory.count) : 0
+        let start = typeOID == SQLType.json.oid ? Swift.min(1, unsafe memory.count) : 0
         let bytes = unsafe Swift.Span<UInt8>(_unsafeBytes: memory).extracting(start...)
         guard let text = try? UTF8Span(validating: bytes) else { return nil }
         return String(copying: text)
@@ -262,7 +253,7 @@ public struct Row {
                 length < 0 ? nil : unsafe Cell(.init(rebasing: memory[position..<position + length]), elementType)
             guard let element = Element(cell: cell) else { return nil }
             elements.append(element)
-            position += max(length, 0)
+            position += Swift.max(length, 0)
         }
         return elements
     }

@@ -133,7 +133,7 @@ struct RequestTests {
 
     @Test(
         "a malformed proxy name is refused",
-        arguments: ["", "10.0.0.0/33", "10.0.0.0/", "a/8", "::/129", "::1/-1"])
+        arguments: ["", "10.0.0.0/33", "10.0.0.0/", "a/8", "::/129", "::1/-1", "10.0.0.0/+8", "10.0.0.0/08"])
     func malformedProxies(_ name: String) {
         #expect(throws: TrustedProxies.MalformedAddress.self) { try TrustedProxies([name]) }
     }

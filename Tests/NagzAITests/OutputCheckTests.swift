@@ -219,8 +219,9 @@ struct OutputCheckTests {
             "’", "é", "late", "please", "please", "thank you,", "start", "I", "not", "twice",
         ]
         var random = SeededNumbers(seed: 46)
+        let count = repetitionCount(20_000)
         var accepted = 0
-        for _ in 0..<20_000 {
+        for _ in 0..<count {
             var words = rules
             for _ in 0..<Int.random(in: 0...3, using: &random) {
                 let place = Int.random(in: 0...words.count, using: &random)
@@ -237,7 +238,7 @@ struct OutputCheckTests {
                 #expect(!text.contains(word), "\(text)")
             }
         }
-        #expect(accepted > 500)
+        #expect(accepted * 40 > count)
     }
 
     @Test(

@@ -1,4 +1,3 @@
-import Foundation
 import SeededNumbers
 import Testing
 
@@ -6,8 +5,7 @@ import Testing
 
 @Suite("The check of a corpus of model texts")
 struct OutputCorpusTests {
-    /// The thread sanitizer is slow, and the texts share nothing that it could watch.
-    private static let variantCount = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 20_000 : 1_000
+    private static let variantCount = repetitionCount(20_000)
 
     private static func check() throws -> OutputCheck {
         OutputCheck(prompts: try .english(), phrasebook: try .english())

@@ -1,12 +1,10 @@
 import Domain
-import Foundation
 import NagzAI
 import SeededNumbers
 import Testing
 
 @Suite struct PolicyTests {
-    /// The thread sanitizer is slow, and the cases share nothing that it could watch.
-    private static let permutations = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 100_000 : 1_000
+    private static let permutations = repetitionCount(100_000)
 
     static func constraint(
         _ number: UInt64, priority: Int = 1, _ action: ConstraintAction, isEnabled: Bool = true,

@@ -40,9 +40,10 @@ public struct TrustedProxies: Sendable {
                 throw MalformedAddress(text: text)
             }
             let addressBits = address.isIPv4 ? 32 : 128
-            guard let prefixBits = parts.count == 2 ? Int(parts[1]) : addressBits,
-                (0...addressBits).contains(prefixBits)
-            else { throw MalformedAddress(text: text) }
+            let prefix = parts.count == 2 ? String(parts[1]) : "\(addressBits)"
+            guard let prefixBits = Int(prefix), (0...addressBits).contains(prefixBits), prefix == "\(prefixBits)" else {
+                throw MalformedAddress(text: text)
+            }
             blocks.append(Block(baseAddress: address, prefixLength: 128 - addressBits + prefixBits))
         }
         self.blocks = blocks

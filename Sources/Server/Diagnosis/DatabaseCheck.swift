@@ -130,9 +130,9 @@ public struct DatabaseCheck: Sendable {
         let offset = skew.microseconds < 0 ? "behind" : "ahead of"
         let text = "the database's clock is \(seconds) s \(offset) this machine's"
         let advice = "synchronize both machines with NTP (chrony or systemd-timesyncd)"
-        if distance > Readiness.maxClockSkew {
+        if distance > Ledger.maxClockSkew {
             return .failed(
-                "clock", "\(text); no server is ready above \(Readiness.maxClockSkew.text)", advice: advice)
+                "clock", "\(text); no server is ready above \(Ledger.maxClockSkew.text)", advice: advice)
         }
         return distance > .seconds(5) ? .warning("clock", text, advice: advice) : .ok("clock", text)
     }

@@ -17,6 +17,9 @@ final class Ledger {
     /// The time by which a family's clock may run ahead of the wall clock. While it is further ahead, writes are
     /// refused.
     static let largestLead = Timestamp.Span.minutes(10)
+    /// The largest difference between the server's clock and the database's at which the server is ready. Tokens,
+    /// due times and the ledger's times are compared across both clocks.
+    static let maxClockSkew = Timestamp.Span.seconds(30)
     private static let optimisticAttempts = 2
     /// The maximum number of concurrent writes of a family on one loop.
     private static let writersPerFamily = 8
@@ -330,11 +333,11 @@ final class Ledger {
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.clockSkewRange)" : "true" }
 
     /// The end of a comparison of a server's time with the database's clock: the time may be at most
-    /// `Readiness.maxClockSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
+    /// `maxClockSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
     /// beginning and may take minutes.
     static let clockSkewRange: SQL = """
         BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
-        AND statement_timestamp() + \(literal: Int(Readiness.maxClockSkew.microseconds)) * interval '1 microsecond'
+        AND statement_timestamp() + \(literal: Int(maxClockSkew.microseconds)) * interval '1 microsecond'
         """
 
     /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.

@@ -16,9 +16,9 @@ struct FamilyEntries {
     /// - Returns: one for each of the families, in their order.
     static func read(_ rows: Rows, of familyCount: Int) throws -> [FamilyEntries] {
         var all = [FamilyEntries](repeating: FamilyEntries(), count: familyCount)
-        for index in 0..<rows.count {
-            let ordinal: Int = try rows[index]["ordinal"]
-            try all[ordinal - 1].append(rows[index])
+        for row in rows {
+            let ordinal: Int = try row["ordinal"]
+            try all[ordinal - 1].append(row)
         }
         return all
     }

@@ -1,33 +1,6 @@
 import Domain
 import Reactor
 
-/// One text frame: an event, or several of one kind.
-struct EventFrame: Sendable, Hashable {
-    let kind: EventKind
-    /// The person who acted; nil for the server's own acts, and when several people acted.
-    private(set) var actor: UserID?
-    /// The nag; nil when the frame is about several nags or about none.
-    private(set) var nag: NagID?
-    /// The member who came or left, or whose points changed; nil when there are several or none.
-    private(set) var member: UserID?
-    private(set) var at: Timestamp
-    /// The number of events in the frame.
-    private(set) var count = 1
-
-    init(_ event: FamilyEvent) {
-        (kind, actor, nag, member, at) = (event.kind, event.actor, event.nag, event.member, event.at)
-    }
-
-    /// Adds a later event of the same kind.
-    mutating func merge(_ event: FamilyEvent) {
-        if actor != event.actor { actor = nil }
-        if nag != event.nag { nag = nil }
-        if member != event.member { member = nil }
-        at = event.at
-        count += 1
-    }
-}
-
 /// The events that wait to be sent to one socket.
 ///
 /// Clients load everything anew at each frame. So at most `burst` frames are sent at once, and then one more every

@@ -277,8 +277,8 @@ final class RealtimeHub: BackgroundJob {
         let positions = connections.takeUnread(Self.familiesAtOnce)
         let rows = try await database.query(RealtimeStatements.entries(ofConnections: positions))
         var events: [FamilyEvent] = []
-        for index in 0..<rows.count {
-            let entry = try ConnectionEntry(rows[index])
+        for row in rows {
+            let entry = try ConnectionEntry(row)
             connections.advance(positions[entry.index].connection, to: entry.seq)
             if let event = entry.event { events.append(event) }
         }
@@ -305,10 +305,10 @@ final class RealtimeHub: BackgroundJob {
 
     private func applyEntitlements(_ rows: Rows, to sockets: [SocketRecord]) throws {
         var departed: Set<UserID> = []
-        for index in 0..<rows.count {
-            let ordinal: Int = try rows[index]["ordinal"]
+        for row in rows {
+            let ordinal: Int = try row["ordinal"]
             let socket = sockets[ordinal - 1]
-            let (role, isEntitled): (FamilyRole?, Bool) = (try rows[index]["role"], try rows[index]["is_entitled"])
+            let (role, isEntitled): (FamilyRole?, Bool) = (try row["role"], try row["is_entitled"])
             guard isEntitled, let role else {
                 if let user = directory.remove(socket.id, of: socket.family) { departed.insert(user) }
                 exchange.socketMailboxes[socket.loop].send(.revoked(socket.id))

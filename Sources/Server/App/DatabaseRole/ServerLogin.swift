@@ -46,10 +46,10 @@ struct RolePrivileges {
     init(of role: String, _ queries: any Queries) async throws {
         self.role = role
         let rows = try await queries.query(RoleStatements.tablePrivileges(of: role))
-        for index in 0..<rows.count {
-            let (table, name): (String, String) = (try rows[index]["tab"], try rows[index]["privilege"])
+        for row in rows {
+            let (table, name): (String, String) = (try row["tab"], try row["privilege"])
             onTablesOrColumns[table, default: []].insert(name)
-            if try rows[index]["is_whole"] { onWholeTables[table, default: []].insert(name) }
+            if try row["is_whole"] { onWholeTables[table, default: []].insert(name) }
         }
     }
 

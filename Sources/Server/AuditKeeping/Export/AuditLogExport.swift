@@ -117,13 +117,13 @@ struct AuditLogExport {
             let notes = try await queries.query(ExportStatements.checkpoints(above: first, upTo: end))
             var nextNote = 0
             var lines: [AuditExportLine] = []
-            for index in 0..<rows.count {
+            for (index, row) in rows.enumerated() {
                 await cooperativeYield.yieldIfDue(after: index)
-                let leafPosition: Int64 = try rows[index]["position"]
-                lines.append(try line(rows[index], at: leafPosition))
+                let leafPosition: Int64 = try row["position"]
+                lines.append(try line(row, at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
                     count += 1
-                    lines += try differingLeaf(entry, rows[index], at: leafPosition)
+                    lines += try differingLeaf(entry, row, at: leafPosition)
                 }
                 lines += nodes[leafPosition] ?? []
                 while nextNote < notes.count, case let checkpointSize:Int64 = try notes[nextNote]["size"],
@@ -201,9 +201,9 @@ struct AuditLogExport {
     /// Returns the lines of the rows, with the positions that the closure returns.
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
-        for index in 0..<rows.count {
+        for (index, row) in rows.enumerated() {
             await cooperativeYield.yieldIfDue(after: index)
-            lines.append(try line(rows[index], position: try position(rows[index])))
+            lines.append(try line(row, position: try position(row)))
         }
         return lines
     }

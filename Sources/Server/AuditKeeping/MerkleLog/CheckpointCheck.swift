@@ -27,14 +27,14 @@ struct CheckpointCheck {
         var (last, count): ((size: Int64, at: Timestamp)?, Int) = (nil, 0)
         while true {
             let rows = try await queries.query(LogStatements.checkpoints(after: last))
-            for index in 0..<rows.count {
+            for row in rows {
                 try await pause(count)
                 count += 1
-                let (size, text): (Int64, String) = (try rows[index]["size"], try rows[index]["note"])
+                let (size, text): (Int64, String) = (try row["size"], try row["note"])
                 guard let note = SignedNote(text), trustedKeys.checkpoint(in: note) != nil else {
                     return AuditFinding(.untrustedCheckpoint, position: size)
                 }
-                last = (size, try rows[index]["at"])
+                last = (size, try row["at"])
             }
             if rows.count < LogStatements.checkpointPageSize { return nil }
         }

@@ -49,8 +49,7 @@ extension NodeStore {
     /// Reads the rows of `LogStatements.nodes`.
     init(_ rows: Rows) throws(PostgresError) {
         self.init()
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             self[try row["level"], try row["position"]] = try row["hash"] as [UInt8]
         }
     }

@@ -67,8 +67,7 @@ struct AccountCheck {
 
     private func checkAdministrators(_ report: inout StateReport) async throws {
         let rows = try await database.query(ReconcileStatements.administrators)
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let user: UserID = try row["user_id"]
             report.rows += 1
             guard try row["is_known"] else {

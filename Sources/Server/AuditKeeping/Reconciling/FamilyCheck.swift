@@ -73,8 +73,7 @@ struct FamilyCheck {
     /// Verifies and replays the entries, and compares the accounts that they opened.
     private func scanEntries(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
         var openings: [(person: Pseudonym, user: String?, number: Int64)] = []
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let prepared = try PreparedEntry(row, sealing)
             let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
@@ -90,8 +89,8 @@ struct FamilyCheck {
         guard !openings.isEmpty else { return }
         let accountRows = try await queries.query(ReconcileStatements.accounts(of: openings.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
-        for index in 0..<accountRows.count {
-            accounts[try accountRows[index]["pseudonym"]] = try accountRows[index]["id"]
+        for row in accountRows {
+            accounts[try row["pseudonym"]] = try row["id"]
         }
         for (person, user, number) in openings {
             scan.recordAccount(person, user, number, currentAccount: accounts[person])

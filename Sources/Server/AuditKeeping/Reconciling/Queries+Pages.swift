@@ -26,9 +26,9 @@ extension Queries {
         var last: Place?
         while true {
             let rows = try await query(page(last))
-            for index in 0..<rows.count {
-                try body(rows[index])
-                last = try place(rows[index])
+            for row in rows {
+                try body(row)
+                last = try place(row)
             }
             try await pause(rows.count)
             if rows.count < ReconcileStatements.pageSize { return }

@@ -94,8 +94,8 @@ public struct RestoreCheck: Sendable {
         let sealing = Sealing(keys, random: SystemRandomness())
         let rows = try await queries.query(RestoreStatements.newestEntries)
         var chains: [FamilyID: ChainVerifier] = [:]
-        for index in 0..<rows.count {
-            let prepared = try PreparedEntry(rows[index], sealing)
+        for row in rows {
+            let prepared = try PreparedEntry(row, sealing)
             let entry = prepared.entry
             let place = "entry \(entry.number) of \(entry.family)"
             if case .unreadable = prepared.payload {
@@ -113,7 +113,7 @@ public struct RestoreCheck: Sendable {
                     name, "\(place) is not as it was written (\(AuditFinding(.chain(error)).code))", advice: advice)
             }
             chains[entry.family] = chain
-            let leaf: [UInt8]? = try rows[index]["leaf"]
+            let leaf: [UInt8]? = try row["leaf"]
             guard leaf == LogLeaf(family: entry.family, number: entry.number, entryHash: entry.hash).hash else {
                 return .failed(name, "\(place) is not the one in the Merkle log", advice: advice)
             }

@@ -74,10 +74,10 @@ public enum Rewrapping {
             let rows = try await database.query(RewrapStatements.outdatedKeys(newest.id, after: last, batch))
             guard rows.count > 0 else { return count + (try await resealKeysForModels(keys, sealing, database, batch)) }
             var rewrapped: [(person: Pseudonym, wrapped: [UInt8])] = []
-            for index in 0..<rows.count {
-                let person: Pseudonym = try rows[index]["id"]
+            for row in rows {
+                let person: Pseudonym = try row["id"]
                 guard
-                    let key = sealing.unwrap(try rows[index]["wrapped"], of: person, master: try rows[index]["master"])
+                    let key = sealing.unwrap(try row["wrapped"], of: person, master: try row["master"])
                 else { throw UnknownMaster(key: "the key of \(person)") }
                 rewrapped.append((person, newest.wrap(key, nonce: sealing.nonce())))
                 last = person
@@ -95,8 +95,8 @@ public enum Rewrapping {
         while true {
             let rows = try await database.query(AIKeyStatements.keysSealedByOthers(than: newest.id, batch))
             guard rows.count > 0 else { return count }
-            for index in 0..<rows.count {
-                let old = try StoredAIKey(rows[index])
+            for row in rows {
+                let old = try StoredAIKey(row)
                 guard let new = old.resealed(keys, by: newest, nonce: sealing.nonce()) else {
                     throw UnknownMaster(key: "the key of \(old.user) for \(old.key.provider.rawValue)")
                 }

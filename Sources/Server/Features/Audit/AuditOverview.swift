@@ -60,8 +60,7 @@ final class AuditOverview {
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
         var countedEntries = 0
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let (kind, bucket, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
             if series.last?.kind != kind {
                 series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: starts.count)))

@@ -13,8 +13,7 @@ struct ConstraintPositions {
     init(of member: Member, _ queries: any Queries) async throws {
         let rows = try await queries.query(ConstraintStatements.positions(of: member.userID, in: member.familyID))
         var ids: [ConstraintScope: [Int: ConstraintID]] = [:]
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let (isOwn, priority): (Bool, Int) = (try row["is_own"], try row["priority"])
             let (scope, id): (ConstraintScope, ConstraintID) = (isOwn ? .own : .family, try row["id"])
             ids[scope, default: [:]][priority] = id

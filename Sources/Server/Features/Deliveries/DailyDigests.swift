@@ -20,8 +20,8 @@ final class DailyDigests {
     /// - Returns: whether more digests may be due.
     func make(at now: Timestamp) async throws -> Bool {
         let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.batchSize))
-        for index in 0..<rows.count {
-            let turn = try StoredDigestTurn(rows[index])
+        for row in rows {
+            let turn = try StoredDigestTurn(row)
             _ = try await services.database.query(statement(of: turn, at: now))
         }
         return rows.count == Self.batchSize

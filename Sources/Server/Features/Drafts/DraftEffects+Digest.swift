@@ -18,8 +18,7 @@ extension DraftEffects {
             try await queries.query(AIStatements.permission(member.userID, in: member.familyID)).onlyRow())
         let rows = try await queries.query(
             AIStatements.digestRecipients(digest.recipientIDs, from: member.userID, in: member.familyID))
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             guard let denial = try Self.denial(of: row, from: member) else { continue }
             return .denied(
                 .draftStepDenied, to: member, reason: denial.rawValue, subject: try row["pseudonym"],

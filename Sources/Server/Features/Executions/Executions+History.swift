@@ -105,8 +105,7 @@ extension Executions {
         let rows = try await services.database.query(
             ExecutionStatements.scan(filter, of: user, before: position, depth: depth, limit: limit))
         var items: [ExecutionRecord] = []
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             if items.count == limit {
                 return (items, items.last.map { ExecutionPosition(createdAt: $0.createdAt, id: $0.id) })
             }

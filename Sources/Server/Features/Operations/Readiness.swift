@@ -9,9 +9,6 @@ import SQL
 final class Readiness {
     /// The time within which the database must answer.
     static let timeout = Duration.seconds(1)
-    /// The largest difference between the server's clock and the database's at which the server is ready. Tokens,
-    /// due times and the ledger's times are compared across both clocks.
-    static let maxClockSkew = Timestamp.Span.seconds(30)
 
     /// The time for which a successful probe of writes is reused, so that many load balancers cost no more than one.
     static let probeLifetime = Timestamp.Span.seconds(5)
@@ -40,7 +37,7 @@ final class Readiness {
         guard !telemetry.isDraining else { throw APIError.serverIsStopping }
         guard let (databaseTime, findings) = await readDatabaseStatus() else { throw APIError.databaseDoesNotAnswer }
         let skew = databaseTime - services.clock.now()
-        guard -Self.maxClockSkew.microseconds...Self.maxClockSkew.microseconds ~= skew.microseconds else {
+        guard skew.microseconds.magnitude <= Ledger.maxClockSkew.microseconds.magnitude else {
             let seconds = skew.microseconds / 1_000_000
             throw APIError.databaseClockDiffers(bySeconds: seconds)
         }

@@ -57,8 +57,7 @@ struct WeeklyMetrics {
     init(_ rows: Rows, _ excuseRows: Rows, weekStarts: [Timestamp]) throws(PostgresError) {
         self.weekStarts = weekStarts
         weekCounts = weekStarts.map { _ in OutcomeCounts() }
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let week: Int = try row["week"]
             guard weekStarts.indices.contains(week - 1) else { continue }
             weekCounts[week - 1] += try OutcomeCounts(row)
@@ -66,8 +65,8 @@ struct WeeklyMetrics {
                 categoryCounts[try row["category"], default: OutcomeCounts()] += try OutcomeCounts(row)
             }
         }
-        for index in 0..<excuseRows.count {
-            excuseCounts[try excuseRows[index]["category"]] = try excuseRows[index]["count"]
+        for row in excuseRows {
+            excuseCounts[try row["category"]] = try row["count"]
         }
     }
 
@@ -102,8 +101,7 @@ struct ResponseTimes {
     private var members: [(user: UserID, answeredCount: Int, medianSeconds: Int?)] = []
 
     init(_ rows: Rows) throws(PostgresError) {
-        for index in 0..<rows.count {
-            let row = rows[index]
+        for row in rows {
             let (answeredCount, medianSeconds): (Int, Int?) = (try row["answered"], try row["seconds"])
             if let user: UserID = try row["recipient_id"] {
                 members.append((user, answeredCount, medianSeconds))

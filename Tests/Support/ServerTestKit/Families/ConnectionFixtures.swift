@@ -90,7 +90,7 @@ extension MatrixRow {
 
     static let connections: [MatrixRow] = [
         MatrixRow(
-            API.inviteConnection, concern: .caller, allowed: .adults.union([.administrator]), refusals: [403]
+            API.inviteConnection, concern: .caller, allowed: .adults, refusals: [403]
         ) { _ in
             (NoParameters(), ConnectionInvite(inviteeEmail: address))
         },
