@@ -76,7 +76,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .accountLimitReached:
             "This family has made \(FamilyLimit.accountsPerDay) accounts within 24 hours, as many as it can. Try again tomorrow."
         case .consentLimitReached:
-            "You have given this consent \(ConsentLimit.perDay) times within 24 hours, which is the maximum. Try again tomorrow."
+            "You have given this consent \(ConsentLimit.perTypeAndDay) times within 24 hours, which is the maximum. Try again tomorrow."
         case .administratorOnly: "Only an administrator can do this."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family and has no connections."
         case .policyOwnerOnly: "Only an owner of this policy can do this."

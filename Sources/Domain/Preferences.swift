@@ -117,7 +117,8 @@ public enum PreferredTone: String, Sendable, CaseIterable {
     }
 }
 
-/// One layer of preferences. A nil value does not change the layer below.
+/// One layer of preferences, with the names of `Preferences`, which describes them. A nil value does not change the
+/// layer below.
 public struct PreferenceOverrides: Hashable, Sendable {
     public var gamificationEnabled: Bool?
     public var quietHoursEnabled: Bool?

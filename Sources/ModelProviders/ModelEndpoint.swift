@@ -34,7 +34,8 @@ public enum ModelEndpoint {
     }
 }
 
-/// The base URL of a third party's service: `https` only, with a host and an optional path, and nothing else.
+/// The base URL of a third party's service: `https` only, with a host, an optional port and an optional path, and
+/// nothing else.
 public struct ThirdPartyURL: Hashable, Sendable {
     /// The URL without trailing slashes.
     public let text: String

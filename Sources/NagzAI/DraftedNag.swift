@@ -34,7 +34,7 @@ public struct DraftedNag: Hashable, Sendable {
     /// The confidence of a draft by the rules.
     public static let ruleConfidence = 0.3
     /// The confidence of a draft by the rules if they did not understand the words about a time.
-    public static let misreadConfidence = 0.1
+    public static let unclearPhraseConfidence = 0.1
 
     public var recipient: UserID
     public var category: NagCategory
@@ -42,7 +42,7 @@ public struct DraftedNag: Hashable, Sendable {
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
     /// The phrases about a time that were not understood.
-    public var misreadPhrases: [String] = []
+    public var unclearPhrases: [String] = []
 
     init(
         recipient: UserID, category: NagCategory, description: String, dueAt: Timestamp, doneDefinition: DoneDefinition
@@ -66,7 +66,7 @@ public struct DraftedNag: Hashable, Sendable {
         let reader = DueTimeReader(now: facts.now, zone: facts.zone)
         let reading = reader.read(line)
         dueAt = reading.dueAt ?? reader.defaultDueTime
-        misreadPhrases = reading.misreadPhrases
+        unclearPhrases = reading.unclearPhrases
         doneDefinition = .binaryCheck
     }
 

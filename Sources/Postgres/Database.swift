@@ -144,8 +144,8 @@ public final class Database: Queries {
     /// Runs `body` in a transaction; commits when it returns, rolls back when it throws.
     ///
     /// If the commit fails with `connectionLost`, the outcome is unknown and MUST NOT be reported as success.
-    /// - Parameter deadline: when the transaction stops waiting for a session and for locks; nil limits only the wait for
-    ///   the session.
+    /// - Parameter deadline: when the transaction stops waiting for a session and for locks; nil limits the wait for
+    ///   the session by `Limits.requestTimeout`, and the wait for each lock by the sessions' setting.
     public func transaction<Value, Failure: Error>(
         until deadline: MonotonicTime? = nil, _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {

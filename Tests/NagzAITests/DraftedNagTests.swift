@@ -64,9 +64,9 @@ struct DraftedNagTests {
     @Test("words without a time, or with one that is not understood, are due tomorrow at 18:00")
     func noTime() {
         #expect(DueTimeReader(now: Self.now, zone: UniversalTime()).defaultDueTime == Self.march(11, 18))
-        #expect(Self.read("tidy your room").misreadPhrases == [])
+        #expect(Self.read("tidy your room").unclearPhrases == [])
         let nag = Self.read("Emma: bins out every Monday")
-        #expect(nag.misreadPhrases == ["every Monday"] && nag.dueAt == Self.march(11, 18) && nag.recipient == Self.emma)
+        #expect(nag.unclearPhrases == ["every Monday"] && nag.dueAt == Self.march(11, 18) && nag.recipient == Self.emma)
     }
 
     @Test("the recipient of a drafted nag is the member whom the words name, and otherwise the author")

@@ -41,7 +41,7 @@ struct DueTimeTests {
         ])
     func understood(text: String, due: String) {
         let reading = Self.reader.read(text)
-        #expect(reading.dueAt == Timestamp(rfc3339: "\(due):00Z") && reading.misreadPhrases == [])
+        #expect(reading.dueAt == Timestamp(rfc3339: "\(due):00Z") && reading.unclearPhrases == [])
     }
 
     @Test(
@@ -66,7 +66,7 @@ struct DueTimeTests {
         ])
     func misread(text: String, words: [String]) {
         let reading = Self.reader.read(text)
-        #expect(reading.dueAt == nil && reading.misreadPhrases == words)
+        #expect(reading.dueAt == nil && reading.unclearPhrases == words)
     }
 
     @Test(
@@ -77,7 +77,7 @@ struct DueTimeTests {
         ])
     func otherWords(text: String) {
         let reading = Self.reader.read(text)
-        #expect(reading.dueAt == nil && reading.misreadPhrases == [])
+        #expect(reading.dueAt == nil && reading.unclearPhrases == [])
     }
 
     @Test("a due time of today is later today, at the latest at 23:59")

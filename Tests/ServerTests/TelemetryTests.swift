@@ -315,7 +315,7 @@ struct OutsidePartyTests {
         #expect(ThirdPartyRecipients(configuration).pushService == nil)
         for passesTokens in [false, true] {
             configuration.deliveries.push = configuration.deliveries.sms
-            configuration.deliveries.passesTokens = passesTokens
+            configuration.deliveries.sendsTokensAndPhones = passesTokens
             let text = LegalTexts.privacyPolicy(ThirdPartyRecipients(configuration)).content
             #expect(text.contains("It learns the device's address") == passesTokens)
         }
@@ -323,7 +323,7 @@ struct OutsidePartyTests {
         let parties = ThirdPartyRecipients(configuration)
         #expect(parties.smsService == name && parties.sendsCodes, "codes are sent by every instance")
         #expect(LegalTexts.privacyPolicy(parties).content.contains("or enter a telephone number, which gets a code."))
-        configuration.deliveries.passesTokens = false
+        configuration.deliveries.sendsTokensAndPhones = false
         #expect(ThirdPartyRecipients(configuration).smsService == nil)
     }
 }

@@ -5,13 +5,13 @@ public struct DueTimeReading: Hashable, Sendable {
     /// The due time, which is after now; nil if the text names no time, or if a phrase about a time was not understood.
     public var dueAt: Timestamp?
     /// The phrases about a time that were not understood, as the text has them.
-    public var misreadPhrases: [String]
+    public var unclearPhrases: [String]
 }
 
 /// Reads a due time from words, relative to a moment in a person's zone.
 ///
 /// If a phrase is unknown, ambiguous or contradictory, there is no due time, and the phrase is among the
-/// `misreadPhrases`. If the time is past or more than two years ahead, the whole text is among them. Days are `today`,
+/// `unclearPhrases`. If the time is past or more than two years ahead, the whole text is among them. Days are `today`,
 /// `tomorrow`, `the day after tomorrow`, weekdays (the next one after today), `1 December`, `December 1st, 2027`,
 /// `2026-12-01`, `in 3 days`, `a week from Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`, `half past 8`, `quarter
 /// to 9`, `5 o'clock`, `noon`, `at midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7
@@ -47,18 +47,18 @@ public struct DueTimeReader: Sendable {
                 index += 1
                 continue
             }
-            if !parts.add(phrase.meaning) {
-                parts.misreadPhrases.append(SpokenWord.text(of: rest.prefix(phrase.length)))
+            if !parts.addIfConsistent(phrase.meaning) {
+                parts.unclearPhrases.append(SpokenWord.text(of: rest.prefix(phrase.length)))
             }
             index += phrase.length
         }
-        guard parts.misreadPhrases.isEmpty, parts.hasAnyPart else {
-            return DueTimeReading(dueAt: nil, misreadPhrases: parts.misreadPhrases)
+        guard parts.unclearPhrases.isEmpty, parts.hasAnyPart else {
+            return DueTimeReading(dueAt: nil, unclearPhrases: parts.unclearPhrases)
         }
         guard let due = moment(of: parts), DueTimeLimit.fault(of: due, now: now) == nil else {
-            return DueTimeReading(dueAt: nil, misreadPhrases: [SpokenWord.text(of: spokenWords[...])])
+            return DueTimeReading(dueAt: nil, unclearPhrases: [SpokenWord.text(of: spokenWords[...])])
         }
-        return DueTimeReading(dueAt: due, misreadPhrases: [])
+        return DueTimeReading(dueAt: due, unclearPhrases: [])
     }
 
     /// Returns the moment of a local time; nil if the form is wrong, or the moment is not after now or more than two
@@ -114,14 +114,14 @@ private struct DueTimeParts {
     var time: SpokenTime?
     var partOfDay: PartOfDay?
     var minutesAhead: Int64?
-    var misreadPhrases: [String] = []
+    var unclearPhrases: [String] = []
     /// The weekday that was named. A date on this weekday may replace `day`, once.
     private var weekday: Weekday?
 
     var hasAnyPart: Bool { day != nil || time != nil || partOfDay != nil || minutesAhead != nil }
 
     /// Adds the meaning of a phrase. Returns false if the meaning is unknown or contradicts an earlier phrase.
-    mutating func add(_ meaning: DuePhrase.Meaning) -> Bool {
+    mutating func addIfConsistent(_ meaning: DuePhrase.Meaning) -> Bool {
         switch meaning {
         case .unknown: return false
         case .weekday(let named, let date):

@@ -36,7 +36,7 @@ public struct Authorship: Hashable, Sendable {
         self.asked = asked
     }
 
-    /// Creates the value for a model whose text was used.
+    /// Creates the authorship of a model whose text was used.
     public init(_ asked: AskedModel) {
         self.init(asked.provider, model: asked.name, asked: asked)
     }

@@ -1,8 +1,8 @@
 /// A sentence of a text, as words that can be compared.
 struct Sentence {
-    /// A word of a sentence.
+    /// A word of a sentence, or one of the words that a contraction stands for: "isn't" becomes "is" and "not".
     struct Term: Hashable {
-        /// The word in lower case; a contraction becomes several terms.
+        /// The word in lower case.
         var word: String
         var stem: String
         /// Whether a mark such as a comma is before the word, or the sentence begins with it.

@@ -50,7 +50,7 @@ public struct Vocabulary: Sendable {
     private(set) var praisePhrases = PhraseTable()
     /// The phrases that make a sentence a question, such as “could you”.
     private(set) var requestPhrases = PhraseTable()
-    /// The phrases that replace words of the rules, with these words.
+    /// The phrases that a model may write instead of words of the rules' text, each with the words that it stands for.
     private(set) var synonyms = PhraseTable()
     /// The words of each contraction.
     private var contractions: [String: [String]] = [:]

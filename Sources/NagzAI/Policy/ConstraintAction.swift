@@ -3,7 +3,9 @@ import Domain
 /// The effect of a constraint on a question. Texts have 1 to 280 characters.
 public enum ConstraintAction: Hashable, Sendable {
     case block(reason: String)
+    /// Keeps the question on the device. The server may still answer one without a person's words.
     case forceLocal
+    /// Sends the question to the server, unless its privacy level or `requiresOffline` keeps it on the device.
     case forceCloud
     case requireConfirmation(prompt: String)
     case warn(message: String)

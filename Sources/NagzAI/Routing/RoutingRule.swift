@@ -4,6 +4,7 @@ public enum RoutingRule: String, Sendable, CaseIterable {
     case policyForceLocal = "POLICY_FORCE_LOCAL"
     case policyForceCloud = "POLICY_FORCE_CLOUD"
     case privacyLocal = "PRIVACY_LOCAL"
+    /// The question's privacy level sends it to the server.
     case privacyCloud = "PRIVACY_CLOUD"
     case autoLocal = "AUTO_LOCAL"
     case autoCloud = "AUTO_CLOUD"

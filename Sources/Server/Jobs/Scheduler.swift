@@ -109,7 +109,7 @@ final class Scheduler: PeriodicJob {
         var nags: [NagID] = []
     }
 
-    /// Groups the due nags by family; the family with the oldest due nag comes first.
+    /// Groups the due nags by family, the family with the oldest due nag first, and updates `servedFamilies`.
     private func batches(of rows: Rows) throws -> [Batch] {
         var batches: [Batch] = []
         var batchIndices: [FamilyID: Int] = [:]

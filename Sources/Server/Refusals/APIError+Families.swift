@@ -25,7 +25,7 @@ extension APIError {
         .validationFailed, "This member is not a child. Only children have a user name and a PIN.")
     static let userNameIsTaken = APIError(
         .conflict, "Another child of the family has this user name. Choose another one.", field: "username")
-    static func signInIsIncomplete(field: String) -> APIError {
+    static func userNameOrPINIsMissing(field: String) -> APIError {
         APIError(InvalidInput("is required: a user name and a PIN come together", field: field))
     }
     static let userNameIsForChildren = APIError(InvalidInput("is for children only", field: "username"))

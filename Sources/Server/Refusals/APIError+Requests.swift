@@ -39,7 +39,7 @@ extension APIError {
     }
     static let familyChangesTooFast = APIError(
         .rateLimited, "This family changes faster than it can be followed. Try again in a minute.", retryAfter: 60)
-    static let tooManyExportsByClient = APIError(
+    static let tooManyExportsByPersonOrNetwork = APIError(
         .rateLimited, "Other exports by you or from your network are under way. Try again when one has ended.",
         retryAfter: 10)
     static let tooManyExports = APIError(

@@ -23,7 +23,7 @@ enum Commands {
     static let verbs = groups.flatMap(\.commands).map(\.name)
 
     /// Returns the commands below one, such as `audit verify` below `audit`.
-    static func commands(of name: String) -> [CommandHelp] {
+    static func subcommands(of name: String) -> [CommandHelp] {
         let depth = name.split(separator: " ").count + 1
         return all.filter { $0.name.hasPrefix(name + " ") && $0.name.split(separator: " ").count == depth }
     }
@@ -38,7 +38,7 @@ enum Commands {
         return command
     }
 
-    static func helpText(of help: CommandHelp) -> String { help.text(commands: commands(of: help.name)) }
+    static func helpText(of help: CommandHelp) -> String { help.text(commands: subcommands(of: help.name)) }
 
     /// The text of `nagz help`.
     static var overview: String {
@@ -83,7 +83,7 @@ enum Commands {
     /// Returns the error for an unknown command, with the command that was probably meant.
     static func unknownCommandError(_ words: [String]) -> Stop {
         let parent = words.dropLast().joined(separator: " ")
-        let names = parent.isEmpty ? verbs : commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
+        let names = parent.isEmpty ? verbs : subcommands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         let hint = KnownNames.nearest(to: words.last ?? "", of: Set(names)).map { " Did you mean \($0)?" } ?? ""
         let helpCommand = ["nagz", parent, "--help"].filter { !$0.isEmpty }.joined(separator: " ")
         return Stop(.usage, "unknown command “\(words.joined(separator: " "))”.\(hint) See \(helpCommand)")
@@ -91,7 +91,7 @@ enum Commands {
 
     /// Returns the error for a group of commands that was called without one of them, such as `nagz audit`.
     static func missingCommandError(in parent: String) -> Stop {
-        let names = commands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
+        let names = subcommands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
         return Stop(
             .usage, "no command given: nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
     }

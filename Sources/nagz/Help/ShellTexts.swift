@@ -34,7 +34,7 @@ enum Completion {
 
     /// Returns the words that may follow a command: names of commands below it, then options.
     private static func words(of help: CommandHelp) -> [String] {
-        let subcommands = Commands.commands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
+        let subcommands = Commands.subcommands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
         let names = help.name == "help" ? Commands.verbs : subcommands
         let verb = help.name.prefix { $0 != " " }
         let takesServeOptions = verb == "config" || Options.checkingVerbs.contains(String(verb))

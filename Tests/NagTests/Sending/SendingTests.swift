@@ -207,7 +207,7 @@ struct SendingTests {
                 options.sms = try provider.webhook()
                 for person in [family.participant, family.guardian] { try await server.grantSMS(to: person) }
                 for passesTokens in [false, true] {
-                    options.passesTokens = passesTokens
+                    options.sendsTokensAndPhones = passesTokens
                     for person in [family.participant, family.guardian] {
                         try await server.deliveries(1, to: person, by: .sms)
                     }

@@ -280,7 +280,7 @@ struct WebPushTests {
             options.push = try provider.webhook("")
             options.networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.0/8"))])
             for passesTokens in [false, true] {
-                options.passesTokens = passesTokens
+                options.sendsTokensAndPhones = passesTokens
                 try await server.deliveries(1, to: family.child)
                 try await server.deliveries(1, to: family.participant)
                 try await server.withWorker(options) { worker in

@@ -202,7 +202,7 @@ struct PhoneTests {
     @Test("without a gateway, or one that is told no numbers, the answer says so, and no code is made")
     func noGateway() async throws {
         let changes: [@Sendable (inout Configuration) -> Void] = [
-            { $0.deliveries.passesTokens = false }, { $0.deliveries.sms = .log },
+            { $0.deliveries.sendsTokensAndPhones = false }, { $0.deliveries.sms = .log },
         ]
         for change in changes {
             try await TestServer.runWithTexts(configure: change) { server, texts in

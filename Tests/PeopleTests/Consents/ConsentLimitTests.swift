@@ -28,7 +28,7 @@ struct ConsentLimitTests {
                 let consent = try await server.grant(type, in: scope, as: person)
                 _ = try await server.revoke(consent.id, as: person)
             }
-            for _ in 0..<ConsentLimit.perDay {
+            for _ in 0..<ConsentLimit.perTypeAndDay {
                 server.clock.advance(by: .minutes(1))
                 try await cycle()
             }
@@ -36,7 +36,7 @@ struct ConsentLimitTests {
                 let error = try await expectRefusal(403) { try await cycle() }
                 #expect(error.code == .policyForbidden && error.reason == "consent_limit_reached")
             }
-            #expect(try await Self.records(server, of: person) == ConsentLimit.perDay)
+            #expect(try await Self.records(server, of: person) == ConsentLimit.perTypeAndDay)
             let denials = try await server.audit(family.id).filter { $0.kind == "consent.grant.denied" }
             #expect(denials.map { $0.details["count"] } == [nil, "10"])
             // Another type and another person are not concerned, nor is this one a day later.
@@ -51,7 +51,7 @@ struct ConsentLimitTests {
     func outside() async throws {
         try await TestServer.run { server in
             let nell = try await server.account()
-            for _ in 1..<ConsentLimit.perDay {
+            for _ in 1..<ConsentLimit.perTypeAndDay {
                 let consent = try await server.grant(.smsOptIn, in: nil, as: nell)
                 _ = try await server.revoke(consent.id, as: nell)
             }

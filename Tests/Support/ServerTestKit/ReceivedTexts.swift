@@ -27,7 +27,7 @@ extension TestServer {
             var options = DeliveryOptions()
             options.sms = try gateway.webhook()
             options.networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.0/8"))])
-            options.passesTokens = true
+            options.sendsTokensAndPhones = true
             options.serverName = "nagz.example.org"
             let deliveries = options
             try await TestServer.run {

@@ -119,7 +119,7 @@ final class TestServer: Sendable {
         configuration.mail = DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
             .map { MailOptions(.webhook($0), from: "nagz@example.org") }
         // So are codes by text message.
-        configuration.deliveries.passesTokens = true
+        configuration.deliveries.sendsTokensAndPhones = true
         configuration.deliveries.sms =
             DeliveryOptions.Webhook(url: "http://127.0.0.1:9/", secret: Array(repeating: 9, count: 32))
             .map(DeliveryOptions.Provider.webhook) ?? .log

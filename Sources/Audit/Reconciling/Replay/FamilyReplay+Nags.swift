@@ -56,8 +56,8 @@ extension FamilyReplay {
         }
     }
 
-    /// Inserts the next nag of a series, if the entry records one. Without details it may have: the ended nag is then
-    /// added to `nagsWithUnreadEffects`.
+    /// Inserts the next nag of a series, if the entry records one. If the entry has lost its details, it may have
+    /// recorded one: the nag `id` is then added to `nagsWithUnreadEffects`.
     private mutating func insertNextInstance(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody?) {
         guard let body else {
             nagsWithUnreadEffects.insert(id)

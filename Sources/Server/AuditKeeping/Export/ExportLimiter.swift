@@ -32,7 +32,7 @@ final class ExportLimiter: Sendable {
         let refusal: APIError? = counts.withLock { counts in
             let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
             guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
-                return APIError.tooManyExportsByClient
+                return APIError.tooManyExportsByPersonOrNetwork
             }
             guard counts.total < totalLimit else {
                 return APIError.tooManyExports

@@ -31,7 +31,8 @@ public final class CheckpointStatus: Sendable {
     /// The alarm that operators are shown.
     enum Alarm: String, Sendable {
         case none = "current"
-        /// Entries have waited longer than the exposure window, or checkpoints are overdue.
+        /// Entries have waited longer than the exposure window, a checkpoint is overdue, or the sequencer has had no
+        /// successful round for `longestPause`.
         case late
         /// The log in the database is not the one that was signed.
         case broken

@@ -20,6 +20,7 @@ enum PassStatements {
         """
     }
 
+    /// Begins a pass at the first family, with all counts at zero. It changes no row if another instance has the lease.
     static func begin(_ holder: RequestID, at now: Timestamp) -> SQL {
         """
         UPDATE audit_pass SET started_at = \(now), behind = NULL, families = 0, entries = 0, findings = 0,

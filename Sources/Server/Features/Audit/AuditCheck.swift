@@ -14,7 +14,8 @@ final class AuditCheck {
         self.findings = findings
     }
 
-    /// Verifies a family's audit log for somebody who may read it, and stores the first finding.
+    /// Verifies a family's audit log and compares the database's rows with it, for somebody who may read the log.
+    /// Stores the first finding.
     /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
     ///   has too many checks and exports under way.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {

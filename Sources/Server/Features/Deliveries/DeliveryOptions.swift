@@ -82,7 +82,7 @@ public struct DeliveryOptions: Sendable {
     /// The push messages to browsers; nil where browsers get none.
     public var webPush: WebPush?
     /// Whether webhooks get the platforms and tokens of people's devices, and their telephone numbers.
-    public var passesTokens = false
+    public var sendsTokensAndPhones = false
     public var sms = Provider.log
     /// The name of this server in text messages with codes; nil leaves it out.
     public var serverName: String?
@@ -99,7 +99,7 @@ public struct DeliveryOptions: Sendable {
     /// The gateway that sends codes to telephone numbers; nil if no gateway sends text messages, or webhooks get no
     /// numbers.
     var codeGateway: Webhook? {
-        guard passesTokens, case .webhook(let webhook) = sms else { return nil }
+        guard sendsTokensAndPhones, case .webhook(let webhook) = sms else { return nil }
         return webhook
     }
 }

@@ -11,7 +11,7 @@ extension Drafts {
         var body: DraftBody
         var citations: [ResourceID]
         /// The phrases that the rules did not understand as a time.
-        var misreadPhrases: [String] = []
+        var unclearPhrases: [String] = []
     }
 
     /// Decides the content of a draft: the body that the client sent, the nag that a model read, or what the rules make
@@ -30,7 +30,7 @@ extension Drafts {
             let nag = try modelNag ?? DraftedNag(reading: Self.requiredText(of: order), facts)
             return .answer(
                 DraftContent(
-                    body: .suggestedNag(SuggestedNag(nag)), citations: citations, misreadPhrases: nag.misreadPhrases))
+                    body: .suggestedNag(SuggestedNag(nag)), citations: citations, unclearPhrases: nag.unclearPhrases))
         }
         return try await clientOrDerivedBody(order, member, caller, queries).map {
             DraftContent(body: $0, citations: citations)
@@ -51,7 +51,7 @@ extension Drafts {
             let reading = times.read(try Self.requiredText(of: order))
             guard let due = reading.dueAt else {
                 throw APIError.wordsNameNoTime(
-                    reading.misreadPhrases.isEmpty ? nil : Self.warning(of: reading.misreadPhrases))
+                    reading.unclearPhrases.isEmpty ? nil : Self.warning(of: reading.unclearPhrases))
             }
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
@@ -93,8 +93,8 @@ extension Drafts {
     }
 
     /// Returns a sentence about phrases that were not understood as a time.
-    static func warning(of misreadPhrases: [String]) -> String {
-        "Not understood as a time: \(misreadPhrases.map { "“\($0)”" }.joined(separator: ", "))."
+    static func warning(of unclearPhrases: [String]) -> String {
+        "Not understood as a time: \(unclearPhrases.map { "“\($0)”" }.joined(separator: ", "))."
     }
 
     /// Returns the words that the author sent.

@@ -15,7 +15,7 @@ extension Drafts {
         /// The warnings of the constraints about the words, and those about words that were not understood.
         var warnings: [String] = []
         /// Whether the rules did not understand some of the words.
-        var isMisread = false
+        var hasUnclearPhrases = false
         /// The statements that consume confirmations.
         var tokenStatements: [SQL] = []
         /// The permit to read the words; nil for a draft whose body the client sent.
@@ -24,7 +24,7 @@ extension Drafts {
         var route = DecidedRoute()
 
         var confidence: Double {
-            if isMisread { return DraftedNag.misreadConfidence }
+            if hasUnclearPhrases { return DraftedNag.unclearPhraseConfidence }
             return author.confidence(author.model == nil ? DraftedNag.ruleConfidence : nil)
         }
     }

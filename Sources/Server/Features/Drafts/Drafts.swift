@@ -124,9 +124,9 @@ final class Drafts {
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
         }
-        if !content.misreadPhrases.isEmpty {
-            reading.isMisread = true
-            reading.warnings.append(Self.warning(of: content.misreadPhrases))
+        if !content.unclearPhrases.isEmpty {
+            reading.hasUnclearPhrases = true
+            reading.warnings.append(Self.warning(of: content.unclearPhrases))
         }
         attempt.recordStage(.executed)
         var draft = DraftResponse(

@@ -155,7 +155,7 @@ extension Families {
 
     private static func checkLogin(_ body: MemberCreateAndAdd) throws(APIError) {
         guard (body.username == nil) == (body.pin == nil) else {
-            throw APIError.signInIsIncomplete(field: body.pin == nil ? "pin" : "username")
+            throw APIError.userNameOrPINIsMissing(field: body.pin == nil ? "pin" : "username")
         }
         guard body.username == nil || body.role == .child else { throw APIError.userNameIsForChildren }
     }

@@ -9,7 +9,7 @@ enum LegalTexts {
         let thirdParties = thirdPartyParagraphs(parties)
         let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.6-\(digest)", effectiveDate: "2026-11-27",
+            title: "Privacy policy", version: "1.7-\(digest)", effectiveDate: "2026-11-28",
             content: "\(storedDataText)\n\n\(thirdParties)\n\n\(rightsText)")
     }
 
@@ -91,14 +91,21 @@ enum LegalTexts {
 
     private static let rightsText = """
         Children
-        A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
-        can do nothing until a guardian has agreed. Children cannot give consents themselves.
+        A guardian makes a child's account, or agrees to it, before it can be used. Until a guardian has agreed, \
+        an account of a person under 13 can only be exported and deleted; if none agrees within 30 days of the sign-up, it is \
+        deleted. Children cannot give consents themselves.
+
+        How long it is kept
+        - Of a deleted account, the address, the password and the telephone number are removed at once; the name, the date of \
+        birth, the preferences, the pictures and the person's own words within 30 days.
+        - Excuses, notes, points and the words of nags that ended are kept for two years, pictures for two years after their \
+        nag ended, notifications for a year, and reports of abuse for three years after they were closed.
 
         Your choices
         - Consents can be taken back at any time and that works at once. The record that they were given stays.
         - You can change your name, address, password and preferences, change or remove your telephone number, end your sessions, block people, and leave the family.
-        - You can delete your account, and a guardian can delete that of a child. It ends at once.
-        - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
+        - You can export what is kept about you, and delete your account; a guardian can delete that of a child. It ends at once.
+        - To see, correct or erase anything else that is kept about you, ask the people who run this server. Erasing a person cuts \
         the audit log loose from them; its entries stay, without saying who it was.
         """
 

@@ -26,7 +26,7 @@ extension ThirdPartyRecipients {
             smsService = Self.serviceName(configuration.deliveries.sms)
             hasWebPush = configuration.deliveries.webPush != nil
             if case .webhook = configuration.deliveries.push {
-                pushLearnsDeviceAddresses = configuration.deliveries.passesTokens
+                pushLearnsDeviceAddresses = configuration.deliveries.sendsTokensAndPhones
             }
         }
         // Codes are sent by every instance.

@@ -50,9 +50,9 @@ final class DeliveryWorker: BackgroundJob {
                 }
             return ChannelSender(
                 services, figures.channel, over: [provider] + (isPush ? [webPush?.provider].compactMap(\.self) : []),
-                passesTokens: isPush && options.passesTokens, passesPhones: !isPush && options.passesTokens,
-                policy: options.retries, staleAfter: options.staleAfter, figures: figures, calls: calls, log: log,
-                reach: reach)
+                passesTokens: isPush && options.sendsTokensAndPhones,
+                passesPhones: !isPush && options.sendsTokensAndPhones, policy: options.retries,
+                staleAfter: options.staleAfter, figures: figures, calls: calls, log: log, reach: reach)
         }
     }
 
