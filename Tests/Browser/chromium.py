@@ -145,7 +145,7 @@ class Browser:
             self.pending.pop(parameters.get("networkId"), None)
         elif method == "Network.requestWillBeSent":
             self.pending[parameters["requestId"]] = parameters["request"]["url"]
-        elif method == "Page.frameStartedNavigating":
+        elif method == "Page.frameStartedNavigating" and "ameDocument" not in parameters["navigationType"]:
             # Nobody hears how the requests of the page before end.
             self.pending, self.unread = {}, set()
         elif method == "Network.responseReceived":
