@@ -60,11 +60,11 @@ struct AccountPurge {
                 _ = try await database.query(rows.erase(rows.keys(user, Self.batchSize)))
             }
         }
-        let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
+        return try await ledger.performIfDue(context, in: .outside) { queries in
             guard let row = try await queries.query(AccountStatements.unpurgedAccount(user)).first else {
-                return .answer(StatusAnswer(status: "done before"))
+                return nil
             }
-            let act = Act(
+            return Act(
                 kind: .accountPurged, basis: .nothingChanged(since: try row["seq"]), actor: actor,
                 subject: try row["pseudonym"], sealingSubject: actor, stampedRows: 0,
                 statements: [
@@ -73,9 +73,7 @@ struct AccountPurge {
                     PolicyStatements.deleteComments(of: user), AttachmentStatements.deleteAll(of: user),
                     ExecutionStatements.deleteAll(of: user), DraftStatements.deleteAll(of: user),
                 ])
-            return .perform(act, StatusAnswer(status: "done"))
         }
-        return answer.status == "done"
     }
 }
 

@@ -32,18 +32,16 @@ struct UnclaimedAccounts {
     /// - Returns: false if it was admitted to a family or deleted in the meantime.
     private func delete(_ user: UserID, _ context: CallContext) async throws -> Bool {
         do {
-            let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
+            return try await ledger.performIfDue(context, in: .outside) { queries in
                 let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
                 let row = try await queries.query(AccountStatements.byID(user)).first
                 guard let person = try row.map(Person.init),
                     person.status == AccountStatus.pendingGuardianConsent.rawValue
-                else { return .answer(StatusAnswer(status: "done before")) }
-                let act = Act.accountDeletion(
+                else { return nil }
+                return Act.accountDeletion(
                     of: user, person.pseudonym, by: SystemActor.scheduler.retyped(),
                     basis: .nothingChanged(since: seq), details: ["reason": "no_consent"], at: context.now)
-                return .perform(act, StatusAnswer(status: "done"))
             }
-            return answer.status == "done"
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
             // A family admitted the person at this moment.
             return false

@@ -52,17 +52,15 @@ struct InvitationExpiry {
     /// Revokes one invitation.
     /// - Returns: false if it was answered or revoked in the meantime.
     private func revoke(_ id: ConnectionID, _ context: CallContext) async throws -> Bool {
-        let answer: StatusAnswer = try await ledger.write(context, in: id.retyped()) { queries in
+        return try await ledger.performIfDue(context, in: id.retyped()) { queries in
             guard let row = try await queries.query(ConnectionStatements.status(of: id)).first,
                 try row["status"] == ConnectionStatus.pending
-            else { return .answer(StatusAnswer(status: "done before")) }
-            let act = Act(
+            else { return nil }
+            return Act(
                 kind: .connectionRevoked, basis: .nothingChanged(since: try row["seq"]),
                 actor: SystemActor.scheduler.retyped(), resource: id.retyped(), details: ["reason": "expired"],
                 changesRights: true, stampedRows: 0,
                 statements: [ConnectionStatements.end(id, as: .revoked, invitee: nil, at: context.now)])
-            return .perform(act, StatusAnswer(status: "done"))
         }
-        return answer.status == "done"
     }
 }

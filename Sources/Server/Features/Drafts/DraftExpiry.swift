@@ -29,22 +29,20 @@ struct DraftExpiry {
     /// Marks one draft as expired.
     /// - Returns: false if it ended in another way in the meantime.
     private func expire(_ id: DraftID, in family: FamilyID, _ context: CallContext) async throws -> Bool {
-        let answer: StatusAnswer = try await ledger.write(context, in: family) { queries in
+        return try await ledger.performIfDue(context, in: family) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: family, queries)
             let row = try await queries.query(
                 DraftStatements.draft(id, for: SystemActor.scheduler, seesAll: true, in: family)
             ).first
             guard let draft = try row.map(StoredDraft.init)?.response, draft.progress.state.isOpen,
                 draft.progress.state(at: context.now) == .expired
-            else { return .answer(StatusAnswer(status: "done before")) }
+            else { return nil }
             var details = draft.auditDetails
             details["reason"] = draft.progress.endReason?.rawValue
-            let act = Act(
+            return Act(
                 kind: .draftExpired, basis: .nothingChanged(since: seq), actor: SystemActor.scheduler.retyped(),
                 resource: id.retyped(), details: details, stampedRows: 0,
                 statements: [DraftStatements.end(id, as: .expired, at: context.now)])
-            return .perform(act, StatusAnswer(status: "done"))
         }
-        return answer.status == "done"
     }
 }
