@@ -23,6 +23,7 @@ public struct AuditEntry: Hashable, Sendable {
         public var actor: Pseudonym
         /// The person whom the act concerns; nil where there is none.
         public var subject: Pseudonym?
+        /// The ID of what the act created, changed or read, such as a nag; nil where there is no such thing.
         public var resource: ResourceID?
         public var trace: TraceID
         public var request: RequestID

@@ -1,12 +1,15 @@
 // The closed enumerations of the AI's settings, constraints and routing. The raw values are stored or sent.
 
-/// The places where a person allows a question to be answered. A `local` question never leaves the device.
+/// The places where a person allows a question to be answered: `local` on the device alone, `cloud` by the server or a
+/// third party, `auto` by any of them.
 public enum PrivacyLevel: String, Sendable, CaseIterable { case local, cloud, auto }
 
-/// The purpose of a question, if its sender names one.
+/// The purpose of a question, if its sender names one. It matters only to constraints with a condition on it, and to
+/// devices that answer only some purposes.
 public enum QuestionIntent: String, Sendable, CaseIterable { case informational, analytical, retrieval }
 
-/// The state of the network. A question is sent to a server only if the state is `online`.
+/// The state of the network. It is `offline` shortly after an attempt that established no connection, and `degraded`
+/// after other or repeated faults. A question is sent to a server only if the state is `online`.
 public enum NetworkState: String, Sendable, CaseIterable { case online, offline, degraded }
 
 /// A person's choice of what may answer their questions.
@@ -32,12 +35,15 @@ public enum AIMode: String, Sendable, CaseIterable {
 
 /// The kind of engine that answers a question.
 public enum TaskType: String, Sendable, CaseIterable {
+    /// The rules alone, without a model.
     case heuristic
     /// A model on the machine that answers: the device or the server.
     case localModel = "local_llm"
     /// A model of a third party.
     case cloudModel = "cloud_llm"
+    /// Part of the API, but not available.
     case retrieval = "rag_retrieval"
+    /// Part of the API, but not available.
     case hybridRetrieval = "hybrid_rag"
 }
 
@@ -56,13 +62,15 @@ public enum ConstraintType: String, Sendable, CaseIterable { case privacy, cost,
 
 /// The field of a question that a condition of a constraint reads.
 public enum ConstraintField: String, Sendable, CaseIterable {
+    /// The words of the question.
     case content
     case tokenCount = "token_count"
     case intent
     case privacyLevel = "privacy_level"
 }
 
-/// The comparison of a condition of a constraint.
+/// The comparison of a condition of a constraint. `contains` and `notContains` are for the content, `exceeds` and
+/// `lessThan` for the number of tokens.
 public enum ConstraintOperator: String, Sendable, CaseIterable {
     case contains, notContains, equals, notEquals, exceeds, lessThan
 }

@@ -33,5 +33,6 @@ public enum AbuseReportSeverity: String, Sendable, CaseIterable {
 public enum AbuseReportLimit {
     /// The maximum number of reports within `window`.
     public static let reports = 10
+    /// The length of the period before a new report in which earlier ones count.
     public static let window = Timestamp.Span.hours(1)
 }

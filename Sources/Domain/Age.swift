@@ -1,5 +1,5 @@
 extension CivilDate {
-    /// The age below which an account needs a guardian's consent.
+    /// The age, in years, below which an account needs a guardian's consent.
     public static let ageOfOwnConsent = 13
 
     /// Parses the date in `2014-05-06T00:00:00Z` or `2014-05-06` and ignores the zone, because a birthday is a
@@ -13,7 +13,7 @@ extension CivilDate {
     }
 
     /// Returns the age in full years of a person born on this day; 0 for a birth in the future. A person born on 29
-    /// February is a year older on 1 March in other years.
+    /// February becomes a year older on 1 March if the year has no 29 February.
     public func age(on day: CivilDate) -> Int {
         let hadBirthday = (day.month, day.day) >= (month, self.day)
         return max(0, day.year - year - (hadBirthday ? 0 : 1))

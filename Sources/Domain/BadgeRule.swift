@@ -2,6 +2,7 @@
 public struct BadgeFacts: Hashable, Sendable {
     /// The number of all completions so far, including late ones.
     public var completions: Int
+    /// The number of completions on time since the last missed nag; late completions do not change it.
     public var streak: Int
     /// The number of nags due in the evaluated local week (Monday to Sunday). A week MUST have ended, because nags can
     /// be added to it until then.

@@ -12,8 +12,8 @@ public struct CivilDate: Hashable, Comparable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Creates the date that is so many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date
-    /// algorithms").
+    /// Creates the date that is so many days after 1970-01-01, or before it for a negative number (H. Hinnant,
+    /// "chrono-compatible low-level date algorithms"). Its year can be outside 1…9999.
     public init(daysSinceEpoch: Int64) {
         let daysFromMarchOfYear0 = daysSinceEpoch + 719_468
         let era = floorDivide(daysFromMarchOfYear0, 146_097)
@@ -89,7 +89,7 @@ public enum Weekday: String, Sendable, CaseIterable {
 
 /// A wall-clock time with a resolution of one second.
 public struct TimeOfDay: Hashable, Comparable, Sendable {
-    /// 0…86,399.
+    /// The number of seconds since midnight on a day without a clock change, 0…86,399.
     public let secondsSinceMidnight: Int
 
     public init?(hour: Int, minute: Int, second: Int = 0) {

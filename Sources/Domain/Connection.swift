@@ -17,6 +17,7 @@ public enum ConnectionLimit {
 /// Operations on a connection whose permission depends on the party (`ConnectionParty`).
 public enum ConnectionAct: String, Sendable, CaseIterable {
     case accept, decline
+    /// Letting the other party, as a caregiver, nag the children of one's own family.
     case shareChildren = "share_children"
 }
 

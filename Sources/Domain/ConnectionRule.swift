@@ -12,6 +12,8 @@ public enum ConnectionRule {
     /// Returns the reason why the creator may not nag the recipient; nil when they may. Connected adults may nag
     /// each other; a caregiver may nag only the other party's children.
     /// - Parameters:
+    ///   - isActive: whether the connection is active.
+    ///   - isCaregiver: whether the connection is a caregiver's.
     ///   - isBlocked: whether there is a block between the creator and the other party or the recipient.
     ///   - isSuspended: whether a guardian has suspended the creator's relationship with the other party or the
     ///     recipient.

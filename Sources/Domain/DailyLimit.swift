@@ -4,7 +4,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Registrations of new devices, and of devices with another session or owner.
     case deviceRegistrations = "device_registrations"
     case accountExports = "account_exports"
-    /// Changes of a policy, proposals and approvals.
+    /// Changing a policy, and proposing and approving changes.
     case policyChanges = "policy_changes"
     /// Creating and lifting blocks.
     case blockChanges = "block_changes"
@@ -20,7 +20,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case aiSessions = "ai_sessions"
     /// Uploads of pictures.
     case attachments = "attachments"
-    /// Stored keys for models.
+    /// Storing keys for models.
     case aiKeyChanges = "ai_key_changes"
     /// Requests to change the email address.
     case emailChanges = "email_changes"

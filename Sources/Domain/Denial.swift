@@ -1,5 +1,5 @@
-/// A reason why a rule of the domain refuses an operation. The raw value is for the audit log, the message for a
-/// person.
+/// A reason why a rule of the domain refuses an operation. The raw value is for the audit log; `message` explains each
+/// case to the person.
 public enum Denial: String, Error, Sendable, CaseIterable {
     // Families: roles, accounts, consents, policies, incentives, constraints and drafts
     case notAMember = "not_a_member"
@@ -7,21 +7,31 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case guardianOrSelfOnly = "guardian_or_self_only"
     case selfOnly = "self_only"
     case lastGuardian = "last_guardian"
+    /// A guardian adds a person whose account was not created in the family.
     case joinsByCode = "joins_by_code"
+    /// A role is changed in another way than from participant to guardian.
     case participantOnly = "participant_only"
+    /// A guardian sets the user name or PIN of a person with a sign-in of their own.
     case hasOwnSignIn = "has_own_sign_in"
     case familyFull = "family_full"
+    /// The limit is `FamilyLimit.accountsPerDay`.
     case accountLimitReached = "account_limit_reached"
+    /// The limit is `ConsentLimit.perTypeAndDay`.
     case consentLimitReached = "consent_limit_reached"
     case administratorOnly = "administrator_only"
     case administratorJoinsNoFamily = "administrator_joins_no_family"
     case policyOwnerOnly = "policy_owner_only"
+    /// A change widens a policy after an owner left and before another guardian became a co-owner.
     case coOwnerNeeded = "co_owner_needed"
     case incentiveLimitReached = "incentive_limit_reached"
+    /// A guardian gives or confirms a reward for themself.
     case ownIncentive = "own_incentive"
     case constraintLimitReached = "constraint_limit_reached"
+    /// A request by voice or shortcut takes another step with a draft than creating it.
     case voiceOnlyCreates = "voice_only_creates"
+    /// Dictated words about another person would take effect without a draft.
     case voiceOnlyDrafts = "voice_only_drafts"
+    /// A recipient of a digest is not a guardian.
     case digestForGuardians = "digest_for_guardians"
     // Nags between two people
     case childMayNotNag = "child_may_not_nag"
@@ -37,15 +47,22 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case keysForAdultsOnly = "keys_for_adults_only"
     case phonesForAdultsOnly = "phones_for_adults_only"
     case inviteeOnly = "invitee_only"
+    /// A person who is not a guardian shares a family's children over a connection.
     case ownChildrenOnly = "own_children_only"
     case connectionBlocked = "connection_blocked"
     case sameFamily = "same_family"
+    /// The children of a connection that is not a caregiver's are listed.
     case notACaregiver = "not_a_caregiver"
     // Daily limits on nags, and operations on one nag
+    /// The limit is `FamilyPolicy.dailyCap`.
     case dailyCapReached = "daily_cap_reached"
+    /// The limit is `NagLimit.notesPerDay`.
     case noteLimitReached = "note_limit_reached"
+    /// The limit is `NagLimit.excusesPerDay`.
     case excuseLimitReached = "excuse_limit_reached"
+    /// The limit is `NagLimit.changesPerDay`.
     case changeLimitReached = "change_limit_reached"
+    /// The limit is `NagLimit.seriesCompletionsPerDay`.
     case completionLimitReached = "completion_limit_reached"
     case notVisible = "not_visible"
     case recipientOnly = "recipient_only"
@@ -55,7 +72,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case excusesNotAllowed = "excuses_not_allowed"
     case snoozeNotAllowed = "snooze_not_allowed"
     case snoozeNotLater = "snooze_not_later"
+    /// The limit is `FamilyPolicy.maxSnoozeMinutes`.
     case snoozeTooLong = "snooze_too_long"
+    /// The limit is `SnoozeAllowance.perDay`.
     case snoozeLimitReached = "snooze_limit_reached"
 
     /// One plain sentence for the person who was refused. It MUST NOT reveal who blocked whom.

@@ -37,15 +37,18 @@ public enum DraftSideEffect: String, Sendable, CaseIterable {
 
 /// The source of the words of a request.
 public enum DraftSource: String, Sendable, CaseIterable {
+    /// `camera` and `gallery`: the words were read from a picture. `shortcut`: a shortcut of the operating system sent
+    /// words that somebody typed when they made it.
     case keyboard, camera, gallery, document, voice, shortcut
     /// The words were imported from another program, such as a calendar.
     case imported = "import"
 
-    /// Whether requests from this source may only create drafts, because no person has read the words yet.
+    /// Whether requests from this source may only create drafts, because nobody reads the words before they are sent.
     public var mayOnlyCreate: Bool { self == .voice || self == .shortcut }
 }
 
-/// The state of a draft, from its creation to its end.
+/// The state of a draft. It is `draft` until a person approves it, and again after each edit. The other states are the
+/// results of steps, except `expired`.
 public enum DraftState: String, Sendable, CaseIterable {
     case draft, approved, confirmed, executed, rejected, expired
 
@@ -58,24 +61,25 @@ public enum DraftState: String, Sendable, CaseIterable {
     }
 }
 
-/// A step that a person takes with a draft.
+/// A step that a person takes with a draft. It has to be approved before it is confirmed, and confirmed before it is
+/// executed.
 public enum DraftStep: String, Sendable, CaseIterable { case edit, approve, confirm, execute, reject }
 
 /// Limits of drafts.
 public enum DraftLimit {
-    /// The time for which a draft can be executed.
+    /// The time after its creation for which a draft can be executed.
     public static let lifetime = Timestamp.Span.hours(24)
     /// The time for which a confirmation can be used.
     public static let confirmationKeyLifetime = Timestamp.Span.seconds(60)
-    /// The maximum number of rows that a draft may be based on.
+    /// The maximum number of rows that a request for a draft may name in `context_ids`.
     public static let maxContextRows = 20
-    /// The lengths of a message, in characters.
+    /// The allowed lengths of a push-back's message, in Unicode scalars.
     public static let messageLengths = 1...280
-    /// The lengths of a digest, in characters.
+    /// The allowed lengths of a digest, in Unicode scalars.
     public static let digestLengths = 1...1000
     /// The numbers of recipients that a digest may have.
     public static let recipientCounts = 1...8
-    /// The lengths of the text from which a draft is made, in characters.
+    /// The allowed lengths of the text from which a draft is made, in Unicode scalars.
     public static let textLengths = 1...2000
 }
 

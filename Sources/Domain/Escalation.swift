@@ -1,6 +1,7 @@
-/// The stage of the escalation of an open nag.
+/// A stage of a nag's escalation: the phases of the open nag, and its end.
 public enum EscalationStage: Hashable, Sendable {
     case phase(EscalationPhase)
+    /// The escalation has ended without a completion.
     case missed
 }
 
@@ -12,8 +13,8 @@ public struct EscalationStep: Hashable, Sendable {
 
 /// The escalation schedule of one open nag. A pure function of its times.
 public struct Escalation: Sendable {
-    /// All six steps in order, at non-decreasing times. Quiet hours delay a step to their end; a step before the nag's
-    /// creation takes effect at the creation.
+    /// All six steps in order, at non-decreasing times. Quiet hours delay a step to their end; a step before the start
+    /// of the due cycle takes effect at that start.
     public let steps: [EscalationStep]
     public var reminderInterval: Timestamp.Span { plan.reminderInterval }
     private let plan: EscalationPlan
@@ -21,10 +22,11 @@ public struct Escalation: Sendable {
     private let zone: any ZoneRules
 
     /// - Parameters:
+    ///   - cycleStartedAt: the time at which the nag was created, or at which an edit last moved its due time.
     ///   - baseTime: the result of `baseTime(dueAt:committedAt:preferences:)`.
     ///   - zone: the recipient's zone.
     public init(
-        createdAt: Timestamp, base: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
+        cycleStartedAt: Timestamp, baseTime: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
         plan: EscalationPlan = .standard
     ) {
         let offsets: [(EscalationStage, Timestamp.Span)] = [
@@ -32,10 +34,10 @@ public struct Escalation: Sendable {
             (.phase(.overdueBoundedPushBack), plan.overduePushBack), (.phase(.guardianReview), plan.guardianReview),
             (.missed, plan.missed),
         ]
-        var steps = [EscalationStep(stage: .phase(.initial), at: createdAt)]
-        var last = createdAt
+        var steps = [EscalationStep(stage: .phase(.initial), at: cycleStartedAt)]
+        var last = cycleStartedAt
         for (stage, offset) in offsets {
-            let plannedTime = max(base + offset, last)
+            let plannedTime = max(baseTime + offset, last)
             last = quietHours?.end(after: plannedTime, in: zone) ?? plannedTime
             steps.append(EscalationStep(stage: stage, at: last))
         }
@@ -43,11 +45,11 @@ public struct Escalation: Sendable {
     }
 
     /// Returns the time from which the steps are counted: the due time, or the commit time if the recipient prefers it.
-    public static func base(dueAt: Timestamp, committedAt: Timestamp?, preferences: Preferences) -> Timestamp {
+    public static func baseTime(dueAt: Timestamp, committedAt: Timestamp?, preferences: Preferences) -> Timestamp {
         preferences.usesCommitTimeForEscalation ? committedAt ?? dueAt : dueAt
     }
 
-    /// Returns the nag's stage at a moment; before its creation, the first phase.
+    /// Returns the nag's stage at a moment; before the start of the due cycle, the first phase.
     public func stage(at now: Timestamp) -> EscalationStage {
         steps.last { $0.at <= now }?.stage ?? .phase(.initial)
     }
@@ -68,8 +70,9 @@ public struct Escalation: Sendable {
         steps.filter { earlier < $0.at && $0.at <= now }
     }
 
-    /// Returns the time of the next reminder; nil if the nag would be missed by then. Reminders begin with
-    /// `overdueSoft`, at intervals, outside snoozes and quiet hours. Omitted reminders are not repeated.
+    /// Returns the time of the next reminder, which is `now` if one is due; nil if the nag would be missed by then.
+    /// Reminders begin with `overdueSoft`, at intervals, outside snoozes and quiet hours. After a pause only one
+    /// reminder follows, however many were omitted.
     public func nextReminder(after lastReminder: Timestamp?, now: Timestamp, snoozedUntil: Timestamp?) -> Timestamp? {
         guard let first = steps.first(where: { $0.stage == .phase(.overdueSoft) })?.at, let missed = steps.last?.at
         else { return nil }

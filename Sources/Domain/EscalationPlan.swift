@@ -1,4 +1,5 @@
-/// The offsets of the escalation steps from a nag's base time. The AI never decides them.
+/// The offsets of the escalation steps from a nag's base time (`Escalation.baseTime`); a negative one is before it. The
+/// AI never decides them.
 public struct EscalationPlan: Hashable, Sendable {
     public let dueSoon: Timestamp.Span
     public let overdueSoft: Timestamp.Span
@@ -8,7 +9,7 @@ public struct EscalationPlan: Hashable, Sendable {
     /// The time between reminders, which begin with `overdueSoft`.
     public let reminderInterval: Timestamp.Span
 
-    /// −60, 0, +60 and +180 minutes; missed after 24 hours; reminders every 15 minutes.
+    /// The default: −60, 0, +60 and +180 minutes; missed after 24 hours; reminders every 15 minutes.
     public static let standard = EscalationPlan()
 
     private init() {
@@ -70,6 +71,7 @@ extension EscalationPhase {
         }
     }
 
+    /// Creates the phase with a number; nil unless it is 0 to 4.
     public init?(number: Int) {
         guard let phase = Self.allCases.first(where: { $0.number == number }) else { return nil }
         self = phase

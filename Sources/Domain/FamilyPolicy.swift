@@ -6,7 +6,8 @@ public struct FamilyPolicy: Hashable, Sendable {
     public private(set) var maxSnoozeMinutes: Int
     /// The factor for points, 0.1…3.0.
     public private(set) var pointsMultiplier: Double
-    /// The maximum number of push-backs in one due cycle of a nag, 0…3.
+    /// The maximum number of push-backs on a nag since its due cycle began: since its creation, or since an edit last
+    /// moved its due time, 0…3.
     public private(set) var maxPushBack: Int
     /// The minimum number of minutes between two push-backs on a nag, 15…240.
     public private(set) var cooldownMinutes: Int

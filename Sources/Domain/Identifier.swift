@@ -3,7 +3,9 @@
 /// The type parameter prevents that a nag's ID is passed where a user's ID is expected. Parsing accepts upper and lower
 /// case (clients send both); printing uses lower case.
 public struct Identifier<Kind>: Hashable, Sendable {
+    /// The first eight bytes, the most significant one first.
     public let high: UInt64
+    /// The last eight bytes.
     public let low: UInt64
 
     @inlinable
@@ -49,9 +51,11 @@ extension [UInt8] {
 /// The kinds of things that have an identifier.
 public enum Kind {
     public enum User {}
+    /// A signed-in session of a person.
     public enum Session {}
     public enum Family {}
     public enum Nag {}
+    /// An event of a family, as the feed contains it: of a nag, a mediation or gamification.
     public enum Event {}
     public enum Excuse {}
     /// An act or words of a person, through any channel.
@@ -89,10 +93,11 @@ public enum Kind {
     public enum AuditFinding {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
+    /// A request together with everything that it causes (W3C Trace Context).
     public enum Trace {}
     public enum Request {}
     /// A server process.
-    public enum Instance {}
+    public enum ServerProcess {}
     /// A resource of any kind (in audit entries).
     public enum Resource {}
 }

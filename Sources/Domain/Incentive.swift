@@ -28,7 +28,9 @@ public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, r
 
 /// The terms of an incentive rule, without its ID and version.
 public struct IncentiveTerms: Hashable, Sendable {
+    /// The allowed values of `count`.
     public static let countRange = 1...100
+    /// The allowed values of `amount`.
     public static let amountRange = 1...1_000
     /// The maximum number of active rules of a family, all of which every completion reads.
     public static let maxActiveRules = 20
@@ -67,7 +69,7 @@ public struct IncentiveTerms: Hashable, Sendable {
         }
     }
 
-    /// The points that the reward gives.
+    /// The points that the reward gives; 0 for the family's reward.
     public var points: Int { reward == .bonusPoints ? amount : 0 }
 
     /// Returns the reason why a family may not have one more active rule; nil when it may.

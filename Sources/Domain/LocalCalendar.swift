@@ -21,6 +21,8 @@ extension ZoneRules {
         }
     }
 
+    /// Returns the period of several local days.
+    /// - Parameter first: the first day, in days since 1970-01-01.
     private func days(from first: Int64, count: Int64) -> Range<Timestamp> {
         let start = moment(CivilDate(daysSinceEpoch: first), .midnight)
         let end = moment(CivilDate(daysSinceEpoch: first + count), .midnight)

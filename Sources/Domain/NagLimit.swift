@@ -32,9 +32,8 @@ public enum NagLimit {
         madeToday >= changesPerDay ? .changeLimitReached : nil
     }
 
-    /// The number of completions on one local day of the family above which a person's completions in a series are
-    /// refused, because each creates the next nag of its series. It allows one completion every five minutes, day and
-    /// night.
+    /// The number of nags that a person may complete on one local day of the family before their completions in a
+    /// series are refused, because each of those creates the next nag. It allows one every five minutes, day and night.
     public static let seriesCompletionsPerDay = 300
 
     /// Returns the reason why one more completion in a series is refused; nil when it is allowed.
@@ -44,6 +43,7 @@ public enum NagLimit {
 
     /// Returns the period of a daily limit: the family's local day, or at least the last 24 hours if the family's zone
     /// was changed within them, so that a change of zone never resets a limit.
+    /// - Parameter day: the family's local day.
     public static func countedPeriod(
         _ day: Range<Timestamp>, now: Timestamp, zoneChangedAt changed: Timestamp?
     ) -> Range<Timestamp> {
@@ -63,8 +63,8 @@ public enum NagLimit {
         max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
     }
 
-    /// Returns the reason why the recipient may not move the due time; nil when they may. `allowance` is a
-    /// child's setting; nil for everyone else.
+    /// Returns the reason why the recipient may not snooze the nag to the new due time; nil when they may. `allowance`
+    /// is a child's setting; nil for everyone else.
     public static func denialOfSnooze(
         from dueAt: Timestamp, to newDueAt: Timestamp, now: Timestamp, policy: FamilyPolicy,
         allowance: SnoozeAllowance? = nil

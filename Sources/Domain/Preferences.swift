@@ -1,5 +1,6 @@
 /// The effective settings of one person in one family: defaults, then the family's settings, then the person's own.
 public struct Preferences: Hashable, Sendable {
+    /// Whether the person gets points, badges and rewards, if they have given the consent `gamification_participation`.
     public var gamificationEnabled = false
     public var quietHoursEnabled = false
     /// The window of the quiet hours, which is kept while they are off.
@@ -12,23 +13,30 @@ public struct Preferences: Hashable, Sendable {
     public var deliveryChannel = PreferredChannel.push
     /// The time until which the person gets no notifications.
     public var muteUntil: Timestamp?
+    /// Whether the server answers the person's AI questions at all.
     public var aiServerEnabled = true
+    /// Whether the person's devices may answer AI questions.
     public var aiOnDeviceEnabled = true
+    /// The mode of push-backs on nags to the person.
     public var pushBackMode = PushBackMode.bounded
+    /// Whether a nag to the person escalates from the time to which they committed, if there is one, and not from its
+    /// due time.
     public var usesCommitTimeForEscalation = false
     /// Whether the person, and not the recipient, is notified of the last phase of nags that the person sent.
     public var notifiesSentOverdue = false
+    /// The tone of the AI's words about nags to the person, unless their misses or streak call for another.
     public var tone = PreferredTone.friendly
     /// The mode that decides what may answer the person's AI questions.
     public var aiMode = AIMode.heuristic
     /// The privacy level of AI questions that name none themselves.
     public var aiPrivacyLevel = PrivacyLevel.auto
-    /// The preferred model on the device; nil for the first available one.
+    /// The preferred model of the device or of the server's gateway; nil for the first available one.
     public var aiLocalModel: String?
-    /// The preferred model of the person's own provider; nil for the first available one.
+    /// The preferred model of those for which the person has keys: a model, a provider or `provider/model`; nil for the
+    /// first available one.
     public var aiCloudModel: String?
-    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay on the device
-    /// even if they have more.
+    /// The number of tokens above which a question goes to the server, unless it has to stay on the device, as the
+    /// words of an excuse do.
     public var aiTokenThreshold = 4_096
     /// The number of days for which the person's AI executions are kept.
     public var aiLogRetentionDays = 30
@@ -98,7 +106,7 @@ extension Preferences {
         notificationFrequency == .dailyDigest && category != .meds && phase != .guardianReview
     }
 
-    /// Returns whether the person gets repeated reminders of a nag in that phase.
+    /// Returns whether the person wants repeated reminders of an overdue nag in that phase.
     public func hasReminders(in phase: EscalationPhase, of category: NagCategory?) -> Bool {
         notificationFrequency != .oncePerPhase && !isHeldForDigest(phase, of: category)
     }

@@ -1,7 +1,8 @@
-/// The part of every day, in wall-clock time, in which a person gets no reminders: from `start` to before `end`.
+/// The part of every day, in wall-clock time, in which a person gets no notifications, and the escalation of nags to
+/// them waits: from `start` to before `end`.
 ///
-/// It may cross midnight. Equal times mean no quiet hours, not a whole day, so that reminders cannot be switched off by
-/// accident.
+/// It may cross midnight. Equal times mean no quiet hours, not a whole day, so that notifications cannot be switched
+/// off by accident.
 public struct QuietHours: Hashable, Sendable {
     public let start: TimeOfDay
     public let end: TimeOfDay
@@ -69,6 +70,7 @@ extension TimeOfDay {
 }
 
 extension ZoneRules {
+    /// Returns whether the zone has the same offset at two times, in seconds since the epoch.
     fileprivate func hasSameOffset(_ left: Int64, _ right: Int64) -> Bool {
         secondsFromUTC(at: Timestamp(seconds: left)) == secondsFromUTC(at: Timestamp(seconds: right))
     }

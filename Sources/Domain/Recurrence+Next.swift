@@ -84,6 +84,6 @@ extension Recurrence {
         return nil
     }
 
-    /// 9999-12-31.
+    /// 9999-12-31, in days since 1970-01-01.
     private static let lastDay: Int64 = 2_932_896
 }

@@ -20,6 +20,7 @@ extension Recurrence {
     /// The minimum time between the opening of an instance and its due time.
     private var minLead: Timestamp.Span { fixedInterval == nil ? .days(1) : halfInterval }
 
+    /// Half of a fixed interval; half a day for series of local days, weeks or months.
     private var halfInterval: Timestamp.Span {
         Timestamp.Span(microseconds: (fixedInterval ?? .days(1)).microseconds / 2)
     }

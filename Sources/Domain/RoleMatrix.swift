@@ -1,6 +1,8 @@
 /// Operations on a family.
 public enum FamilyAct: String, Sendable, CaseIterable {
+    /// Adding a person who has an account.
     case addMember = "add_member"
+    /// Creating an account in the family.
     case createMember = "create_member"
     case removeMember = "remove_member"
     case setChildCredentials = "set_child_credentials"
@@ -25,12 +27,16 @@ public enum FamilyAct: String, Sendable, CaseIterable {
 /// Operations on one nag.
 public enum NagAct: String, Sendable, CaseIterable {
     case read, edit, withdraw
+    /// Completing the nag.
     case updateStatus = "update_status"
+    /// `dismiss`: hiding the nag from the recipient's digest and lists, or the end of that. `commit`: promising a time
+    /// of completion.
     case snooze, dismiss, commit
     case submitExcuse = "submit_excuse"
     case readExcuses = "read_excuses"
     case readDeliveries = "read_deliveries"
     case addNote = "add_note"
+    /// Asking the AI for a push-back, a message to the recipient.
     case askForPushBack = "ask_for_push_back"
 }
 
@@ -38,6 +44,7 @@ public enum NagAct: String, Sendable, CaseIterable {
 public struct MemberState: Hashable, Sendable {
     public var role: FamilyRole
     public var membership: MembershipStatus
+    /// The relationship with the other person of the operation; `active` if there is none.
     public var relationship: RelationshipStatus
 
     public init(

@@ -21,6 +21,7 @@ public enum Punctuality: String, Sendable, CaseIterable {
 /// The change of a person's points and streak when a nag ends.
 public struct Score: Hashable, Sendable {
     public let points: Int
+    /// The change of the streak: negative for a miss.
     public let streakDelta: Int
 
     /// Calculates the points and the change of the streak. Points are base × multiplier, rounded half up. A completion

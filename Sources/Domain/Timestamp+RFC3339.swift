@@ -1,7 +1,7 @@
 extension Timestamp {
     /// Parses an RFC 3339 date-time with a zone: `2026-02-03T04:05:06Z`, with any number of fraction digits (those
-    /// after the sixth are dropped) and offsets such as `+01:00`. Years 0001…9999; a leap second counts as the second
-    /// before.
+    /// after the sixth are dropped) and offsets such as `+01:00`. Years 0001…9999, although the offset can move the
+    /// result out of them; a leap second counts as the second before.
     public init?(rfc3339 text: some StringProtocol) {
         var reader = DigitReader(text)
         guard let year = reader.readNumber(4), reader.skip("-"), let month = reader.readNumber(2), reader.skip("-"),

@@ -3,6 +3,7 @@
 /// Users' actions have times in milliseconds (`flooredToMillisecond`), the precision that clients see, so that phones
 /// and the server compute with the same numbers. The times of a family's ledger have microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable {
+    /// Microseconds since the epoch; negative before it.
     public let microseconds: Int64
 
     public init(microseconds: Int64) { self.microseconds = microseconds }
@@ -51,6 +52,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 /// Returns the quotient rounded towards minus infinity, so that moments before 1970 have the right day.
+/// - Precondition: the divisor is positive.
 public func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient

@@ -20,7 +20,7 @@ import Reactor
     private let tracer: RequestTracer?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
-    /// The transfers that opened a connection. libcurl closes the connection when its handle is removed.
+    /// The transfers that opened a connection. libcurl closes the connection when the transfer's handle is removed.
     private var connections: [Transfer] = []
     private var sockets: [curl_socket_t: SocketWatch] = [:]
     private var timer: TimerID?

@@ -12,7 +12,8 @@ public struct HTTPClientRequest: Sendable {
     /// Whether the request is sent at most once, over a new connection. If libcurl reused a connection that turns out
     /// to be closed, it would send the request again, and the server might get it twice.
     public var isSentAtMostOnce = false
-    /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
+    /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over
+    /// IP.
     public var unixSocket: String?
 
     public init(
@@ -32,7 +33,7 @@ public struct HTTPClientRequest: Sendable {
         public var connectTimeout = Duration.seconds(5)
         /// The longest time from the start to the response's last byte.
         public var totalTimeout = Duration.seconds(30)
-        /// The longest time without a byte in either direction; fractions of a second are ignored.
+        /// The longest time without a byte in either direction, at least a second; fractions of a second are ignored.
         public var stallTimeout = Duration.seconds(15)
 
         public init() {}
@@ -95,7 +96,7 @@ public struct HTTPClientResponse: Sendable {
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// The number of seconds that the server asks the client to wait: the value of `Retry-After`. Nil if the field is
-    /// missing or is a date.
+    /// missing, is a date, or has more than six digits.
     public var retryAfterSeconds: Int? {
         guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
             text.utf8.allSatisfy({ (48...57).contains($0) })

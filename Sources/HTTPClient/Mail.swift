@@ -4,7 +4,8 @@ public struct Mail: Sendable {
     public var from: String
     /// The recipient's address, in the same form.
     public var to: String
-    /// The names and values of further header fields, sent in this order after `From` and `To`.
+    /// The names and values of further header fields, sent in this order after `From` and `To`. A value is ASCII, at
+    /// most 900 characters.
     public var headers: [(name: String, value: String)]
     /// The text: lines of ASCII, at most 900 characters each.
     public var text: String
@@ -13,7 +14,8 @@ public struct Mail: Sendable {
         (self.from, self.to, self.headers, self.text) = (from, to, headers, text)
     }
 
-    /// Whether no part of the mail could be read as another field, another recipient or another command.
+    /// Whether addresses, fields and lines are within their limits, and no part of the mail could be read as another
+    /// field, another recipient or another command.
     var isWellFormed: Bool {
         [from, to].allSatisfy { address in
             address.contains("@") && address.utf8.count <= 254
@@ -42,6 +44,7 @@ public struct Mail: Sendable {
 public struct MailRelay: Sendable {
     /// The URL without the user: `smtps:` for TLS from the beginning, `smtp:` for STARTTLS.
     public let url: String
+    /// The user who signs in to the relay; nil if the URL names none.
     let user: String?
     var password: String?
     /// Whether STARTTLS is required: for `smtp:`, except for a relay on this machine.

@@ -39,7 +39,7 @@ public struct NetworkAddress: Hashable, Sendable {
     }
 
     /// Whether the address is outside the public internet: loopback, private, link-local, unique-local, shared,
-    /// multicast, reserved or unspecified (RFC 6890).
+    /// multicast, reserved or unspecified (RFC 6890), or an IPv6 address that embeds such an IPv4 address.
     var isOutsideInternet: Bool {
         NetworkBlock.outsideInternet.contains { $0.contains(self) } || (embeddedIPv4?.isOutsideInternet ?? false)
     }
@@ -47,7 +47,7 @@ public struct NetworkAddress: Hashable, Sendable {
 
 /// A block of addresses, such as `10.0.0.0/8` or `fd00::/8`.
 public struct NetworkBlock: Hashable, Sendable {
-    /// The address before the slash; any address of the block.
+    /// The address before the slash, which may be any address of the block.
     private let baseAddress: NetworkAddress
     /// The number of leading bits, of 128, that the block's addresses share.
     private let prefixLength: Int

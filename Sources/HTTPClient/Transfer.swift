@@ -1,7 +1,8 @@
 import CCurl
 import Glibc
 
-/// A request in progress: libcurl's handle, and the part of the response that has arrived.
+/// A request or mail in progress, or a connection that was opened for the caller: libcurl's handle, and the part of the
+/// response that has arrived.
 ///
 /// libcurl calls back with an unretained pointer to this object; `HTTPClient` retains it until the handle is removed.
 @safe final class Transfer {
@@ -13,7 +14,8 @@ import Glibc
     /// The number that identifies the transfer.
     var number: Int { unsafe Int(bitPattern: handle) }
     var continuation: CheckedContinuation<Outcome, Never>?
-    /// The function that gets the content instead of the response; false ends the transfer.
+    /// The function that gets each piece of the content. It returns false to end the transfer. If it is nil, the
+    /// content is collected in the response's body.
     var receive: ((HTTPClientResponse, [UInt8]) -> Bool)?
 
     /// The header lines of a request, or the recipients of a mail.
@@ -159,7 +161,7 @@ import Glibc
 
     /// Adds a header line to the response.
     /// - Returns: whether the transfer may continue.
-    fileprivate func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+    fileprivate func process(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
         headBytes += bytes.count
         guard headBytes <= limits.head else {
             isTooLarge = true
@@ -179,7 +181,7 @@ import Glibc
 
     /// Adds content to the response, or passes it on.
     /// - Returns: whether the transfer may continue.
-    fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+    fileprivate func process(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limits.body - bodyBytes else {
             isTooLarge = true
             return false
@@ -262,14 +264,14 @@ private func receiveHeaderLine(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer(context)?.take(headerLine: line) == true ? size * count : -1
+    return unsafe transfer(context)?.process(headerLine: line) == true ? size * count : -1
 }
 
 private func receiveBody(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
-    return unsafe transfer(context)?.take(body: piece) == true ? size * count : -1
+    return unsafe transfer(context)?.process(body: piece) == true ? size * count : -1
 }
 
 private func sendMail(
@@ -291,6 +293,7 @@ private func openSocket(
     return unsafe mayConnect == true ? CCurlOpenSocket(address) : -1
 }
 
+/// Checks the peer's address of an open connection before a request is sent over it.
 private func checkConnection(
     _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ local: UnsafeMutablePointer<CChar>?,
     _ peerPort: Int32, _ localPort: Int32

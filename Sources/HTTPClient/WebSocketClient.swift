@@ -8,7 +8,7 @@ import WebSocketProtocol
 public final class WebSocketClient {
     /// The limits of size and time of one connection.
     public struct Limits: Sendable {
-        /// The largest size of the response that opens the socket, in bytes.
+        /// The largest size, in bytes, of the response that opens the socket, and of the frames that wait to be sent.
         public var head = 16 << 10
         /// The largest size of a message, in bytes.
         public var message = 256 << 10
@@ -62,8 +62,8 @@ public final class WebSocketClient {
     ///   - onOpen: called when the server has accepted.
     ///   - onMessage: called with each message.
     /// - Returns: the code with which the server closed; nil if it gave none.
-    /// - Throws: `cancelled` if the task is cancelled, `interrupted` also if the server refuses or breaks the protocol,
-    ///   and `timedOut` also if the server is silent for too long.
+    /// - Throws: `cancelled` if the task is cancelled, `interrupted` also if the server refuses, breaks the protocol or
+    ///   sends too large a message, and `timedOut` also if the server is silent for too long.
     public func receive(
         from request: HTTPClientRequest, onOpen: @escaping () -> Void, _ onMessage: @escaping ([UInt8]) -> Void
     ) async throws(HTTPClientError) -> WebSocketCloseCode? {
@@ -172,7 +172,7 @@ public final class WebSocketClient {
             return input.count > limits.head ? end(.failure(.tooLarge)) : ()
         }
         let text = String(decoding: input[..<blankLine.lowerBound], as: UTF8.self)
-        guard SwitchedProtocols.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
+        guard HandshakeResponse.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
         phase = .open
         onOpen()
         readFrames(Array(input[blankLine.upperBound...]))
@@ -208,9 +208,9 @@ private final class SocketEvents: ReadinessHandler {
 }
 
 /// The response that opens a WebSocket.
-enum SwitchedProtocols {
-    /// Returns whether a response head, without its blank line, has the status 101 and proves that the server has read
-    /// the key (RFC 6455 §4.1).
+enum HandshakeResponse {
+    /// Returns whether a response head, without its blank line, has the status 101, proves that the server has read the
+    /// key, and selects no extension and no subprotocol (RFC 6455 §4.1).
     static func isAcceptance(_ head: String, of key: WebSocketKey) -> Bool {
         let lines = head.split(separator: "\r\n", omittingEmptySubsequences: false)
         guard lines.first?.hasPrefix("HTTP/1.1 101") == true else { return false }

@@ -162,7 +162,8 @@ struct JSONParser {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Parses `\uXXXX`, or a surrogate pair for a scalar above U+FFFF (RFC 8259, section 7).
+    /// Parses `\uXXXX`, or a surrogate pair for a scalar above U+FFFF (RFC 8259, section 7). The length is the number
+    /// of bytes of the escape.
     private func parseUnicodeEscape(
         _ raw: Span<UInt8>, at index: Int, start: Int
     ) throws(JSONError) -> (scalar: Unicode.Scalar, length: Int) {
@@ -263,6 +264,7 @@ struct JSONParser {
         return bytes[position]
     }
 
+    /// Skips the byte if it is the next one, and returns whether it was.
     private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1

@@ -92,8 +92,8 @@ public struct JSONWriter: ~Copyable {
         output.append(digits.span.extracting(start..<20))
     }
 
-    /// Writes the shortest digits that parse to the same number; whole numbers have `.0`. Infinity and NaN, which JSON
-    /// lacks, are written as null.
+    /// Writes the shortest digits that parse to the same number. A whole number has `.0`, unless it is so large that it
+    /// has an exponent. Infinity and NaN, which JSON lacks, are written as null.
     public mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }
         beginValue()

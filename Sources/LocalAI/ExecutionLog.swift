@@ -6,6 +6,7 @@ import NagzAI
 public struct ExecutionLog {
     /// The person who uses the device.
     let user: UserID
+    /// Returns the halves of a new 128-bit ID.
     let newID: () -> (high: UInt64, low: UInt64)
     /// Returns the microseconds since a fixed moment.
     let stopwatch: () -> Int64
@@ -19,7 +20,7 @@ public struct ExecutionLog {
         (self.user, self.newID, self.stopwatch, self.store) = (user, newID, stopwatch, store)
     }
 
-    /// Returns a log that records nothing.
+    /// Returns a log that records nothing. Its IDs and the times of its stopwatch are all zero.
     public static func silent(for user: UserID) -> ExecutionLog {
         ExecutionLog(user: user, newID: { (0, 0) }, stopwatch: { 0 }, store: { _ in })
     }
@@ -34,6 +35,7 @@ public struct ExecutionLog {
 package struct RoutedQuestion {
     package let question: Question
     package let choices: AIChoices
+    /// The nag that the question is about; nil if it is about none.
     let nag: NagID?
     let family: FamilyID
     package let trace: TraceID
@@ -48,7 +50,7 @@ package struct RoutedQuestion {
     let writer: ModelWriter?
     /// Whether this device answers without a model, and left out at least one that does not support the task.
     let isTaskUnsupported: Bool
-    /// Whether the person confirmed the prompt of a constraint.
+    /// Whether the person confirmed the prompt of a constraint; `none` if there was no prompt or nobody to ask.
     var confirmationStatus = ConfirmationStatus.none
 
     /// Returns the record of an answer.

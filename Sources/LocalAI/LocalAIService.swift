@@ -32,7 +32,9 @@ public struct LocalAIService: AIService {
         routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog, log: log)
     }
 
-    /// An operation without facts, such as summarising an excuse, needs the consent but no synced cache.
+    /// Routes and answers a question on this device, and records the answer. A refusal before the routing, because the
+    /// device may not answer, is not recorded; a later one is. An operation without facts, such as summarising an
+    /// excuse, needs the consent but no synced cache.
     /// - Throws: `CacheMiss` if the cache lacks a fact, `LocalRefusal` if the device may not answer, `QuestionRefusal`
     ///   if the question must not be answered.
     public func answer<Question, Response>(
@@ -153,7 +155,8 @@ public struct LocalAIService: AIService {
     }
 
     /// Records that the server could not be reached and that nothing else may answer.
-    package func refuseUnreachable(_ routed: RoutedQuestion) -> QuestionRefusal {
+    /// - Returns: the error to throw.
+    package func recordUnreachableServer(_ routed: RoutedQuestion) -> QuestionRefusal {
         var routed = routed
         routed.route = .failure(.networkUnavailable)
         log.store(routed.record(refusedWith: ExecutionCode.networkUnavailable.rawValue, log))
@@ -169,7 +172,8 @@ public struct LocalAIService: AIService {
         try requireSwitchedOn()
     }
 
-    /// Returns a sentence for an excuse of a category, to be sent in place of the person's own words.
+    /// Returns a sentence for an excuse of a category, to be sent in place of the person's own words. The nag's ID
+    /// selects one of several sentences.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         heuristics.excuseSentence(for: category, nagID: nagID)
     }
@@ -212,7 +216,8 @@ public struct LocalAIService: AIService {
         guard try isSwitchedOn else { throw LocalRefusal.switchedOff }
     }
 
-    /// The age of this device's copy of the server's records; nil without one.
+    /// The age of this device's copy of the server's records, at least zero; nil before the first complete sync, or if
+    /// the cache cannot be read.
     public var dataAge: Timestamp.Span? {
         guard let syncedAt = (try? cachedFamily)?.syncedAt else { return nil }
         return max(Timestamp.Span(microseconds: 0), now - syncedAt)

@@ -22,11 +22,13 @@ public struct LocalModels {
 
     /// The model that writes for a person, and a notice about it.
     struct Selection {
+        /// The model; nil if none is allowed and able to write.
         var writer: ModelWriter?
-        /// The notice that the model that the person has chosen cannot write this text; nil if it can, or if they have
-        /// chosen none.
+        /// The notice that the model that the person has chosen cannot write this text; nil if it can, if they have
+        /// chosen none, or if the response has only figures.
         var notice: String?
-        /// Whether no model is selected, and at least one was left out because it does not support the task.
+        /// Whether no model is selected, and at least one was left out because it does not support the task. It is
+        /// false if the person has chosen a model: `notice` then says that it cannot write.
         var isTaskUnsupported = false
 
         /// The model as the router sees it.

@@ -26,7 +26,8 @@ public struct ConstraintDialog {
 
 /// A reason why a question is not answered, by this device or the server.
 public enum QuestionRefusal: Error, Hashable, Sendable {
-    /// A constraint blocks the question, or the person's choices allow no answer.
+    /// A constraint blocks the question, the person's choices allow no answer, or the server cannot be reached and
+    /// nothing else may answer.
     case noRoute(RoutingFailure)
     /// A constraint requires a confirmation, and no person can be asked.
     case unconfirmed(prompt: String)

@@ -18,9 +18,9 @@ struct AnthropicProtocol: ModelProtocol {
                 json.field("model", model)
                 json.key("max_tokens")
                 json.integer(habits.maxTokens(of: request))
-                json.field("system", request.system)
+                json.field("system", request.systemPrompt)
                 json.key("messages")
-                json.array { $0.message("user", request.user) }
+                json.array { $0.message("user", request.userPrompt) }
                 if habits.takesTemperature {
                     json.key("temperature")
                     json.number(request.temperature)

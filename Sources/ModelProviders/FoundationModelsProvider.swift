@@ -33,8 +33,8 @@ public final class FoundationModelsProvider: ModelProvider {
         let options = GenerationOptions(temperature: request.temperature, maximumResponseTokens: request.maxTokens)
         let text: String
         do {
-            let session = LanguageModelSession(instructions: request.system)
-            text = trimmed(try await session.respond(to: request.user, options: options).content)
+            let session = LanguageModelSession(instructions: request.systemPrompt)
+            text = trimmed(try await session.respond(to: request.userPrompt, options: options).content)
         } catch LanguageModelSession.GenerationError.exceededContextWindowSize {
             throw .tooLong
         } catch LanguageModelSession.GenerationError.guardrailViolation {

@@ -174,7 +174,8 @@ public final class HTTPModelProvider: ModelProvider {
         }
     }
 
-    /// Throws unless the status is 200. Records the provider's rate limit, or a fault for a status from 500.
+    /// Throws unless the status is 200. Records the provider's rate limit for 429 and 529, or a fault for any other
+    /// status from 500.
     private func requireSuccess(_ response: HTTPClientResponse) throws(ModelFault) {
         switch response.status {
         case 200: return
@@ -203,6 +204,7 @@ public final class HTTPModelProvider: ModelProvider {
     }
 
     /// Returns the fields of a structured answer.
+    /// - Throws: `unreadable` if the text is not a JSON object of strings that the schema allows.
     private static func fields(of text: String, _ schema: OutputSchema) throws(ModelFault) -> [String: String] {
         guard let members = (try? JSONValue(parsing: text))?.objectValue?.members else { throw .unreadable }
         var fields: [String: String] = [:]

@@ -35,7 +35,7 @@ public enum ModelEndpoint {
 }
 
 /// The base URL of a third party's service: `https` only, with a host, an optional port and an optional path, and
-/// nothing else.
+/// nothing else, at most 500 bytes.
 public struct ThirdPartyURL: Hashable, Sendable {
     /// The URL without trailing slashes.
     public let text: String
@@ -52,7 +52,8 @@ public struct ThirdPartyURL: Hashable, Sendable {
     }
 
     /// Whether the host may be on the public internet. This is true for an address, and for a name with a dot unless a
-    /// standard reserves its end for other uses (RFC 6761, 6762, 7686, 8375, 9476 and ICANN's `internal`).
+    /// standard reserves its top-level domain, or `home.arpa`, for other uses (RFC 6761, 6762, 7686, 8375, 9476 and
+    /// ICANN's `internal`).
     public var canBePublic: Bool {
         let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" }
         if host.hasPrefix("[") { return true }
@@ -69,7 +70,7 @@ public struct ThirdPartyURL: Hashable, Sendable {
     ]
 }
 
-/// The limits of a call.
+/// The limits of a question to a model: durations, which depend on the endpoint, and sizes, which do not.
 package struct ModelLimits: Sendable {
     /// The maximum duration of opening a connection.
     var connectTimeout: Duration

@@ -33,7 +33,9 @@ struct ModelHabits: Hashable {
 
 /// The body of a refusal, in any of the forms that services use.
 struct HTTPRefusal {
+    /// The message of the error; empty if the body has none.
     let message: String
+    /// The name of the refused field; nil if only the message names it.
     private let field: String?
 
     init(_ document: JSONValue?) {

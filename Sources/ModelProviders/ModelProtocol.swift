@@ -22,6 +22,7 @@ protocol ModelProtocol: Sendable {
 struct ModelAnswer: Hashable {
     /// The text as received, possibly empty.
     let text: String
+    /// The number of tokens of prompt and answer together; nil if the answer does not have it.
     let tokenCount: Int?
 }
 

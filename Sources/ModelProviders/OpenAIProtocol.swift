@@ -19,8 +19,8 @@ struct OpenAIProtocol: ModelProtocol {
                 json.field("model", model)
                 json.key("messages")
                 json.array { json in
-                    json.message("system", request.system)
-                    json.message("user", request.user)
+                    json.message("system", request.systemPrompt)
+                    json.message("user", request.userPrompt)
                 }
                 if habits.takesTemperature {
                     json.key("temperature")

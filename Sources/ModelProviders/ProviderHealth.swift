@@ -37,7 +37,8 @@ public final class ProviderHealth: Sendable {
     /// The time that the latest answer took; nil before the first.
     public var latestLatency: Duration? { state.withLock(\.latency) }
 
-    /// The state of the network to the provider: offline or degraded while requests are paused after several faults.
+    /// The state of the network to the provider. While requests are paused after several faults, it is offline if the
+    /// latest fault was that no connection was established, and degraded otherwise. At any other time it is online.
     public var network: NetworkState { network(at: .now) }
 
     func network(at now: ContinuousClock.Instant) -> NetworkState {

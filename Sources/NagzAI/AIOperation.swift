@@ -2,11 +2,21 @@ import Domain
 
 /// The ID of an operation, as stored in the feed, the audit log and a device's cache.
 public enum AIOperationID: String, Sendable, CaseIterable {
+    /// Summarises the text of an excuse.
     case summarizeExcuse = "summarize_excuse"
+    /// Selects the tone for a nag.
     case selectTone = "select_tone"
-    case coaching, patterns, digest
+    /// Gives a tip about a nag.
+    case coaching
+    /// Finds weekdays on which a person often misses nags.
+    case patterns
+    /// Summarises the last seven days of a family or of one member.
+    case digest
+    /// Estimates how likely a nag is to be completed.
     case predictCompletion = "predict_completion"
+    /// Decides whether an insistent reminder of a nag is allowed now, and words it.
     case pushBack = "push_back"
+    /// Answers a person's own question to the coach.
     case askCoach = "ask_coach"
 }
 
@@ -60,7 +70,8 @@ public enum FactDepth: Sendable {
 public enum DeviceExecution: Sendable {
     /// Before it asks the server, if its cache has the facts.
     case first
-    /// Only if the server cannot be reached, because the server has the facts of the whole family.
+    /// Only if the server, which has the facts of the whole family, cannot be reached, or if the person's mode lets
+    /// only the device answer.
     case whenOffline
     /// Never, because each response must be recorded before the next.
     case never

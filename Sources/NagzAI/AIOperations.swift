@@ -80,7 +80,7 @@ public enum AIOperations {
         })
 
     /// Decides whether an insistent reminder is allowed now, and words it. A refused push-back is recorded but does not
-    /// count towards the limit; a granted one counts at once.
+    /// count towards the policy's limit of push-backs on the nag; a granted one counts at once.
     public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
         .pushBack, nagAct: .askForPushBack, deviceExecution: .never,
         rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
@@ -95,7 +95,7 @@ public enum AIOperations {
             .pushBack(snapshot, heuristics, familyNames: names)
         })
 
-    /// Answers a person's own question in words. The record has only the length of the words.
+    /// Answers a person's own question in words. The record has the length of the question, but not its words.
     public static let askCoach = AIOperation<CoachQuestion, CoachAnswer>(
         .askCoach,
         rule: { heuristics, question, snapshot in heuristics.coachAnswer(to: question.text, for: snapshot) },
@@ -115,7 +115,7 @@ public enum AIOperations {
 }
 
 extension NagFacts {
-    /// The counts that the audit log stores as the basis of a response.
+    /// The counts that the audit log stores as the inputs of a response.
     fileprivate var counts: [(name: String, value: String)] {
         [
             ("miss_count_7d", "\(missCount7d)"), ("streak", "\(streak)"),

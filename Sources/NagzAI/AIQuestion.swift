@@ -1,6 +1,6 @@
 import Domain
 
-/// The subject of an operation, with the facts that belong to it.
+/// A question that an operation answers. It reads the facts that its answer needs.
 public protocol AIQuestion: Sendable {
     associatedtype Facts: Sendable
 

@@ -39,6 +39,7 @@ extension AIService {
         try await answer(AIOperations.pushBack, NagQuestion(nagID: nagID))
     }
 
+    /// - Parameter user: the person who asks; nil in a request to the server, where it is the sender.
     public func askCoach(_ text: String, of user: UserID?, familyID: FamilyID) async throws -> CoachAnswer {
         try await answer(AIOperations.askCoach, CoachQuestion(familyID: familyID, userID: user, text: text))
     }

@@ -50,6 +50,7 @@ public struct CoachFacts: Hashable, Sendable {
     public var nags: [Nag]
     /// The number of misses in the last seven days, as in `NagFacts`.
     public var missCount7d: Int
+    /// The number of nags that the person completed on time since their last miss, as in `NagFacts`.
     public var streak: Int
     /// The tone that the person prefers.
     public var tone: PreferredTone
@@ -68,7 +69,7 @@ public struct CoachFacts: Hashable, Sendable {
         self.tone = tone
     }
 
-    /// The counts that the audit log stores as the basis of an answer.
+    /// The counts that the audit log stores as the inputs of an answer.
     var counts: [(name: String, value: String)] {
         [
             ("nags", "\(nags.count)"), ("miss_count_7d", "\(max(0, missCount7d))"), ("streak", "\(max(0, streak))"),
@@ -83,6 +84,7 @@ public struct CoachAnswer: Hashable, Sendable {
     public var topic: CoachTopic
     /// The nags that the answer is about, at most 20.
     public var citations: [NagID]
+    /// The confidence that the rules gave, 0 to 1.
     public var confidence: Double
 
     public init(

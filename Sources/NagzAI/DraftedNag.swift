@@ -70,8 +70,8 @@ public struct DraftedNag: Hashable, Sendable {
         doneDefinition = .binaryCheck
     }
 
-    /// Returns the member who is named first; if several names begin at the same word, the member with the longest one.
-    /// A name that two members share identifies nobody.
+    /// Returns the member whose full or first name comes first in the words; the author if there is none. If names of
+    /// several members begin at the same word, the longest counts. A name that two members share identifies nobody.
     private static func recipient(in spokenWords: [String], _ facts: IntentFacts) -> UserID {
         for index in spokenWords.indices {
             var namedMembers: Set<UserID> = []

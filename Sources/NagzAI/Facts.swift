@@ -29,20 +29,23 @@ public struct NagFacts: Hashable, Sendable {
     public var nag: NagSnapshot
     /// The number of `nag_missed` events of the recipient's nags in this family within `FactWindow.recent`.
     public var missCount7d: Int
-    /// The sum of `streak_delta` over the recipient's gamification events in this family, never below 0.
+    /// The number of nags that the recipient completed on time in this family since their last miss: the sum of
+    /// `streak_delta` over their gamification events, never below 0.
     public var streak: Int
     /// The number of the recipient's excuses in this family within `FactWindow.recent` with the category
     /// `time_conflict`.
     public var timeConflictCount7d: Int
-    /// The recipient's other resolved nags of the same category.
+    /// The record of the recipient's other nags of the same category in this family, of any age.
     public var categoryRecord: CompletionRecord
-    /// Those of the nags in `categoryRecord` that were resolved within `FactWindow.recent`.
+    /// The record of those nags in `categoryRecord` that were resolved within `FactWindow.recent`.
     public var recentCategoryRecord: CompletionRecord
-    /// The recipient's other resolved nags of all categories.
+    /// The record of the recipient's other nags of all categories in this family, of any age.
     public var overallRecord: CompletionRecord
-    /// The times of this nag's `push_back` mediation events since its due cycle began, in any order.
+    /// The times of this nag's granted push-backs since its due cycle began, in any order. A new due time begins a new
+    /// due cycle.
     public var pushBacks: [Timestamp]
-    /// The latest push-back of an earlier due cycle. It does not count towards the maximum, but its cooldown applies.
+    /// The time of the latest push-back of an earlier due cycle; nil if there is none. It does not count towards the
+    /// maximum, but its cooldown applies.
     public var earlierPushBack: Timestamp?
     /// The recipient's effective preferences: push-back mode, quiet hours, tone.
     public var preferences: Preferences
@@ -157,7 +160,7 @@ public struct DigestFacts: Hashable, Sendable {
         public var recipientID: UserID
         public var status: NagStatus
         public var dueAt: Timestamp
-        /// The time at which it was completed or missed; nil while it is open.
+        /// The time at which it was completed, missed, withdrawn or cancelled; nil while it is open.
         public var closedAt: Timestamp?
 
         public init(recipientID: UserID, status: NagStatus, dueAt: Timestamp, closedAt: Timestamp? = nil) {
@@ -180,7 +183,7 @@ public struct DigestFacts: Hashable, Sendable {
     public var familyID: FamilyID
     /// The member that the digest is about; nil for the whole family.
     public var subject: UserID?
-    /// The members in any order; removed members are left out.
+    /// The members in any order; a digest ignores removed members.
     public var members: [Member]
     /// The nags in any order; those that a digest does not count are ignored.
     public var nags: [Nag]

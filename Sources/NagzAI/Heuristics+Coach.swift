@@ -2,8 +2,13 @@ import Domain
 
 /// The topic of a question to the coach.
 public enum CoachTopic: String, Sendable, CaseIterable {
-    case tone, week, due
-    /// The facts cannot answer the question.
+    /// The question asks why reminders have their tone.
+    case tone
+    /// The question asks how the person's last seven days went.
+    case week
+    /// The question asks which nags are due.
+    case due
+    /// The facts cannot answer the question: it asks for none of these topics, or about somebody else.
     case unknown
 }
 

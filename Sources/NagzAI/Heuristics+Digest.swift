@@ -36,7 +36,7 @@ extension Heuristics {
     /// A listed member with their counts.
     private typealias Row = (member: DigestFacts.Member, tally: Tally)
 
-    /// Returns the listed members with their counts, in the digest's order.
+    /// Returns the active members, or the digest's subject alone, with their counts, in the digest's order.
     private static func rows(_ snapshot: Snapshot<DigestFacts>) -> [Row] {
         let facts = snapshot.facts
         var tallies: [UserID: Tally] = [:]
@@ -67,7 +67,9 @@ extension Heuristics {
     }
 
     /// Returns sentences about the completion rate, the best member, and open or missed nags. They praise a member by
-    /// name, but blame nobody by name. The digest of one member makes no comparison.
+    /// name, but blame nobody by name. The digest of one member makes no comparison. If no nag was due, the sentences
+    /// say so.
+    /// - Parameter naming: returns the words for a member by their display name.
     private func summary(_ rows: [Row], isOwn: Bool, naming: (String?) -> String) -> String {
         let totals = Self.totals(rows)
         guard totals.total > 0 else {
@@ -125,8 +127,8 @@ extension Heuristics {
         }
     }
 
-    /// Returns a display name for use in a sentence: one line, without invisible characters, at most 40 Characters. An
-    /// empty name, or one that the avoid list refuses, becomes “a family member”.
+    /// Returns a display name for use in a sentence: one line, without invisible characters, at most 40 Characters. A
+    /// missing or empty name, or one that the avoid list refuses, becomes “a family member”.
     private func spokenName(_ name: String?) -> String {
         let shortName = Self.shortened(singleLine(name ?? ""), to: 40)
         return shortName.isEmpty || !phrasebook.disrespectfulPhrases(in: shortName).isEmpty
@@ -140,8 +142,10 @@ private struct Tally {
     var missed = 0
     /// All open nags, overdue or not.
     var open = 0
+    /// Those of the open nags whose due time has passed.
     var overdue = 0
 
+    /// The number of nags that were due: those that are completed, missed or overdue.
     var total: Int { completed + missed + overdue }
     var rate: Ratio { Ratio(completed, of: total) }
 

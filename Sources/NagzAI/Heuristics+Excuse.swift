@@ -1,8 +1,8 @@
 import Domain
 
 extension Heuristics {
-    /// Shortens the text, and finds its category: the first in the order of `ExcuseCategory` that has a phrase in the
-    /// text.
+    /// Shortens the text to 200 Characters, and finds its category: the first in the order of `ExcuseCategory` that has
+    /// a phrase in the text, or `other`.
     public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
         let categories = phrasebook.excusePhrases.labels(in: text)
         let category = ExcuseCategory.allCases.first(where: categories.contains) ?? .other
@@ -18,7 +18,8 @@ extension Heuristics {
             rule)
     }
 
-    /// Returns a sentence for an excuse of a category. It is sent in place of the author's words.
+    /// Returns a sentence for an excuse of a category, selected by the nag's ID. It is sent in place of the author's
+    /// words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         let count = phrasebook.excuseSentences[category]?.count ?? 0
         let index = Self.poolIndex(for: nagID, count: count, offset: 0)

@@ -45,7 +45,7 @@ public final class Heuristics: Sendable {
         let tone = wordingTone(for: facts)
         let day = snapshot.zone.local(snapshot.now).date.daysSinceEpoch
         let count = phrasebook.tipCount(scenario, tone)
-        let first = Self.poolIndex(for: facts.nag.id, count: count, offset: day)
+        let dailyNumber = Self.poolIndex(for: facts.nag.id, count: count, offset: day)
         func tip(_ number: UInt64) -> String {
             phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category)
         }
@@ -53,7 +53,8 @@ public final class Heuristics: Sendable {
         let earlierAnswers = Set(facts.session.map(\.answer))
         let number =
             earlierAnswers.isEmpty
-            ? first : (0..<UInt64(count)).map { first &+ $0 }.first { !earlierAnswers.contains(tip($0)) } ?? first
+            ? dailyNumber
+            : (0..<UInt64(count)).map { dailyNumber &+ $0 }.first { !earlierAnswers.contains(tip($0)) } ?? dailyNumber
         return Outcome(
             CoachingResponse(
                 nagID: facts.nag.id,
@@ -111,7 +112,8 @@ public final class Heuristics: Sendable {
 
     // MARK: Choosing from a pool
 
-    /// Returns an index in a pool of `count` texts: the hash of the ID plus `steps`, modulo `count`.
+    /// Returns an index in a pool of `count` texts: the hash of the ID plus `steps`, modulo `count`; 0 for
+    /// an empty pool.
     static func poolIndex(for id: NagID, count: Int, offset steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)

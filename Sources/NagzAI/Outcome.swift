@@ -35,9 +35,11 @@ public enum HeuristicRule: String, Sendable, CaseIterable {
     case pushBackMaxAttempts = "push_back.max_attempts_reached"
     case pushBackQuietHours = "push_back.quiet_hours"
     case pushBackCooldown = "push_back.cooldown_active"
+    /// The push-back is granted.
     case pushBackBounded = "push_back.bounded_push_back"
 
     case predictionCompleted = "prediction.completed"
+    /// The nag is missed, withdrawn or cancelled.
     case predictionClosed = "prediction.closed"
     case predictionWeighedRates = "prediction.weighed_rates"
 
@@ -50,12 +52,18 @@ public enum HeuristicRule: String, Sendable, CaseIterable {
     case coachUnknown = "coach.unknown"
 }
 
-/// The situation that a coaching tip is for.
+/// The situation that a coaching tip is for: the first that applies. “Recently” means within `FactWindow.recent`.
 public enum CoachingScenario: String, Sendable, CaseIterable {
+    /// The recipient recently had two or more excuses because of a time conflict.
     case repeatedTimeConflict = "repeated_time_conflict"
+    /// The recipient recently missed exactly one nag.
     case firstMiss = "first_miss"
+    /// The recipient has a streak of three or more.
     case streak3 = "streak_3"
+    /// The nag is homework. Of three or more other homework nags that were recently resolved, at least 80 % were
+    /// completed.
     case highCompletionHomework = "high_completion_homework"
+    /// None of the others.
     case general
 }
 
@@ -65,9 +73,13 @@ public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, over
 /// The reason why a push-back was granted or refused: the `reason` of the response.
 public enum PushBackDecisionReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"
+    /// The recipient's preferences switch push-backs off.
     case modeOff = "mode_off"
+    /// The nag's due cycle has had as many push-backs as the policy allows.
     case maxAttemptsReached = "max_attempts_reached"
+    /// It is in the recipient's quiet hours now.
     case quietHours = "quiet_hours"
+    /// The latest push-back is more recent than the policy's cooldown allows.
     case cooldownActive = "cooldown_active"
     /// The push-back is granted; all other reasons refuse it.
     case boundedPushBack = "bounded_push_back"

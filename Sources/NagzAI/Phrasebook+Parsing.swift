@@ -3,8 +3,9 @@ import Domain
 extension Phrasebook {
     /// Parses a pool file: UTF-8, one `key | text` per line; `#` comments and empty lines are allowed.
     ///
-    /// These are errors: an unknown key or placeholder, a repeated text in one pool, a pool that is missing or too
-    /// small, a text of more than 280 characters, and a text that the file's own avoid list refuses.
+    /// These are errors: a malformed line, an unknown key or placeholder, a repeated text in one pool, a second text
+    /// for a key that is no pool, a required text that is missing, a pool that is too small, a text of more than 280
+    /// characters, and a text for people with a phrase of the file's own avoid list.
     public init(parsing bytes: [UInt8]) throws(PoolError) {
         self.init()
         var shownTexts: [(line: Int, text: String)] = []
@@ -68,8 +69,9 @@ extension Phrasebook {
 
     /// Checks that no required pool is missing or too small.
     private func checkComplete() throws(PoolError) {
-        func require(_ holds: Bool, _ what: String) throws(PoolError) {
-            if !holds { throw PoolError(line: nil, problem: "too few entries: \(what)") }
+        /// - Parameter what: the key of the required entries, for the error.
+        func require(_ hasEnough: Bool, _ what: String) throws(PoolError) {
+            if !hasEnough { throw PoolError(line: nil, problem: "too few entries: \(what)") }
         }
         for category in NagCategory.allCases {
             try require(categoryNames[category] != nil, "category \(category.rawValue)")
@@ -102,15 +104,15 @@ extension Phrasebook {
 /// The phrases of a pool file that are recognised in excuses.
 private struct RecognizedPhrases {
     var excuses: [(phrase: String, category: ExcuseCategory)] = []
-    /// Alternative spellings of words.
+    /// The alternative spellings by word, each of one or more words.
     var variants: [String: [String]] = [:]
 
     /// The phrases in all combinations of alternative spellings, without the phrases as the file has them.
     var respelledPhrases: [(phrase: String, category: ExcuseCategory)] {
         excuses.flatMap { phrase, category in
             words(in: phrase).reduce([""]) { prefixes, word in
-                let forms = [word.text] + (variants[word.text] ?? [])
-                return prefixes.flatMap { prefix in forms.map { "\(prefix) \($0)" } }
+                let spellings = [word.text] + (variants[word.text] ?? [])
+                return prefixes.flatMap { prefix in spellings.map { "\(prefix) \($0)" } }
             }.dropFirst().map { (phrase: $0, category: category) }
         }
     }
@@ -118,13 +120,24 @@ private struct RecognizedPhrases {
 
 /// One line of a phrasebook's pool file.
 private struct Entry {
+    /// The kinds of lines; the raw value is the first word of the line.
     enum Kind: String {
-        case category, tip, message, reason, digest, excuse
+        case category, tip
+        /// A push-back message.
+        case message
+        /// The reason for a tone.
+        case reason
+        case digest
+        /// A phrase that is recognised in excuses.
+        case excuse
         case excuseSentence = "excuse_sentence"
         case coach
         case coachTopic = "coach_topic"
         case coachFollowUp = "coach_follow_up"
-        case variant, avoid
+        /// An alternative spelling of a word in excuses.
+        case variant
+        /// A phrase of the avoid list.
+        case avoid
     }
 
     let kind: Kind
@@ -164,6 +177,7 @@ private struct Entry {
         try Template(text, allowing: allowed)
     }
 
+    /// Returns the text; throws if it has a placeholder.
     func plainText() throws(PoolProblem) -> String {
         _ = try template([])
         return text

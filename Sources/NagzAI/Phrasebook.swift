@@ -11,7 +11,8 @@ public struct Phrasebook: Sendable {
     var excusePhrases = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
     var coachSentences: [CoachSentence: Template<PhraseSlot>] = [:]
-    /// The phrases that show the topic of a question to the coach. The phrases of `unknown` ask about somebody else.
+    /// The phrases that show the topic of a question to the coach. The phrases of `unknown` ask about somebody
+    /// else or for a secret.
     var coachTopics = PhraseMatcher<CoachTopic>()
     /// The questions that ask for more about the topic of the previous question, each as the list of its words.
     var coachFollowUps: Set<[String]> = []
@@ -23,7 +24,8 @@ public struct Phrasebook: Sendable {
     /// The minimum number of push-back messages in a pool.
     public static let minMessageCount = 4
 
-    /// The English phrasebook, embedded in the program and parsed at the first call.
+    /// Returns the English phrasebook, which is embedded in the program and parsed once, at the first call.
+    /// - Throws: an error if the embedded file is invalid.
     public static func english() throws(PoolError) -> Phrasebook { try parsedEnglish.get() }
 
     private static let parsedEnglish = Result { () throws(PoolError) in
@@ -80,7 +82,28 @@ public struct Phrasebook: Sendable {
 
 /// The placeholders of a phrasebook's texts.
 enum PhraseSlot: String, Sendable, CaseIterable {
-    case task, name, completed, total, percent, count, overdue, when, time, day, misses, streak
+    /// The name of a nag's category.
+    case task
+    /// The name of a member.
+    case name
+    /// A number of nags.
+    case completed, total
+    /// The completion rate in whole percent.
+    case percent
+    /// The number of nags that the sentence is about.
+    case count
+    /// The number of overdue nags among them.
+    case overdue
+    /// A due time, worded by one of the last cases of `CoachSentence`.
+    case when
+    /// A time of day, such as `16:30`.
+    case time
+    /// A weekday or a date.
+    case day
+    /// The number of nags that the person missed in the last seven days.
+    case misses
+    /// The number of nags that the person completed on time since the last miss.
+    case streak
 }
 
 /// The key of a pool of tips.
@@ -97,19 +120,31 @@ struct MessagePoolKey: Hashable {
 
 /// The sentences of a digest, with their placeholders.
 enum DigestSentence: String, CaseIterable {
+    /// No nag was completed or missed in the last seven days, and none is overdue.
     case nothingDue = "nothing_due"
-    case rate, best
-    /// A sentence of the digest that one member gets about themselves.
+    /// The family's completion rate.
+    case rate
+    /// Praise for the member with the highest completion rate.
+    case best
+    /// `nothingDue` for a digest that one member gets about themselves.
     case ownNothingDue = "own_nothing_due"
-    /// A sentence of the digest that one member gets about themselves.
+    /// `rate` for a digest that one member gets about themselves.
     case ownRate = "own_rate"
+    /// One nag is open, and it is not overdue.
     case openOne = "open_one"
+    /// Several nags are open, and none of them is overdue.
     case openMany = "open_many"
+    /// One nag is open, and it is overdue.
     case overdueOne = "overdue_one"
+    /// Several nags are open, and all of them are overdue.
     case overdueMany = "overdue_many"
+    /// Several nags are open, and some but not all of them are overdue.
     case openSomeOverdue = "open_some_overdue"
+    /// No nag is open, and one was missed.
     case missedOne = "missed_one"
+    /// No nag is open, and several were missed.
     case missedMany = "missed_many"
+    /// No nag is open, and none was missed.
     case allDone = "all_done"
     /// The words for a member whose name is missing or refused by the avoid list.
     case someone
@@ -128,15 +163,23 @@ enum DigestSentence: String, CaseIterable {
 /// The sentences of the coach's answers, with their placeholders.
 enum CoachSentence: String, CaseIterable {
     case nothingOpen = "nothing_open"
+    /// The only open nag that is not overdue.
     case dueOne = "due_one"
+    /// The number of open nags that are not overdue, and the next of them.
     case dueMany = "due_many"
+    /// The only overdue nag.
     case overdueOne = "overdue_one"
+    /// The number of overdue nags, and the oldest of them.
     case overdueMany = "overdue_many"
+    /// One more open nag, in the answer to a follow-up question.
     case furtherOne = "further_one"
+    /// The answer to a follow-up question if there is nothing more to tell.
     case noMore = "no_more"
+    /// The misses and the streak that selected the tone.
     case toneFigures = "tone_figures"
+    /// The coach cannot answer the question.
     case unknown
-    /// Times, which replace `{when}`.
+    /// Due times, which replace `{when}`.
     case today, tomorrow, yesterday, weekday, date
 
     var slots: Set<PhraseSlot> {

@@ -22,10 +22,10 @@ struct Ratio {
     var percent: Int64 { total == 0 ? 0 : Self.rounded(part * 100, total) }
 
     /// The expected future rate by Laplace's rule of succession: (part + 1) / (total + 2).
-    var expected: (numerator: Int64, denominator: Int64) { (part + 1, total + 2) }
+    var expectedRate: (numerator: Int64, denominator: Int64) { (part + 1, total + 2) }
 
-    /// `expected` with four decimals, rounded half up.
-    var expectedFourDecimals: Double {
+    /// `expectedRate` with four decimals, rounded half up.
+    var expectedRateFourDecimals: Double {
         Double(Self.rounded((part + 1) * 10_000, total + 2)) / 10_000
     }
 

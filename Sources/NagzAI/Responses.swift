@@ -4,7 +4,7 @@ import Domain
 
 public struct ExcuseSummaryResponse: Hashable, Sendable {
     public var nagID: NagID
-    /// At most 200 user-perceived characters.
+    /// The excuse in at most 200 user-perceived characters.
     public var summary: String
     public var category: ExcuseCategory
     /// The confidence: 0.9 if the excuse names one category, 0.6 for several, 0.3 for none.
@@ -23,6 +23,7 @@ public struct ToneSelectResponse: Hashable, Sendable {
     public var tone: AITone
     /// The number of nags that the recipient missed in the last seven days.
     public var missCount7d: Int
+    /// The number of nags that the recipient completed on time since the last miss.
     public var streak: Int
     /// The sentence that describes the rule.
     public var reason: String
@@ -39,7 +40,9 @@ public struct ToneSelectResponse: Hashable, Sendable {
 public struct CoachingResponse: Hashable, Sendable {
     public var nagID: NagID
     public var tip: String
+    /// The raw value of the nag's `NagCategory`.
     public var category: String
+    /// The raw value of the `CoachingScenario` that the tip is for.
     public var scenario: String
 
     public init(nagID: NagID, tip: String, category: String, scenario: String) {
@@ -67,6 +70,7 @@ public struct PatternsResponse: Hashable, Sendable {
 /// A weekday on which the user repeatedly missed nags.
 public struct InsightItem: Hashable, Sendable {
     public var dayOfWeek: Weekday
+    /// The number of nags that were due on this weekday and missed, in the last 90 days.
     public var missCount: Int
 
     public init(dayOfWeek: Weekday, missCount: Int) {
@@ -123,10 +127,11 @@ public struct DigestTotals: Hashable, Sendable {
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
-    /// All open nags, due or not.
+    /// The number of open nags, due or not.
     public var open: Int
-    /// The open nags whose due time has passed.
+    /// The number of open nags whose due time has passed.
     public var overdue: Int
+    /// The ratio of `completed` to `totalNags`, with four decimals; 0 if `totalNags` is 0.
     public var completionRate: Double
 
     public init(totalNags: Int, completed: Int, missed: Int, open: Int, overdue: Int, completionRate: Double) {
@@ -157,8 +162,11 @@ public struct PredictCompletionResponse: Hashable, Sendable {
     }
 }
 
+/// An input of a prediction.
 public struct CompletionFactor: Hashable, Sendable {
+    /// `category_rate`, `overall_rate`, `recent_misses` or `streak`.
     public var name: String
+    /// A rate from 0 to 1, or a count.
     public var value: Double
 
     public init(name: String, value: Double) {
@@ -170,8 +178,10 @@ public struct CompletionFactor: Hashable, Sendable {
 public struct PushBackResponse: Hashable, Sendable {
     public var nagID: NagID
     public var shouldPushBack: Bool
+    /// The text of the push-back; nil if it was refused.
     public var message: String?
-    /// The selected tone, not the preferred one that the message may have; nil if the push-back was refused.
+    /// The tone that the rules selected; nil if the push-back was refused. If this tone is neutral, the message has the
+    /// tone that the recipient prefers.
     public var tone: AITone?
     /// The `PushBackDecisionReason` for which the push-back was granted or refused.
     public var reason: String
@@ -184,7 +194,7 @@ public struct PushBackResponse: Hashable, Sendable {
         self.reason = reason
     }
 
-    /// The text of the push-back; empty if none was made.
+    /// The text of the push-back; empty if it was refused.
     var words: String {
         get { message ?? "" }
         set { message = newValue }

@@ -27,7 +27,8 @@ struct Template<Slot: RawRepresentable<String> & Hashable & Sendable>: Hashable,
         Set(parts.compactMap { if case .slot(let slot) = $0 { slot } else { nil } })
     }
 
-    /// Returns the text with its placeholders replaced. Values are not parsed, so a name may contain braces.
+    /// Returns the text with its placeholders replaced; one without a value becomes empty. Values are not parsed, so a
+    /// name may contain braces.
     func filled(_ values: [Slot: String]) -> String {
         parts.map { part in
             switch part {

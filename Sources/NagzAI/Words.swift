@@ -22,8 +22,8 @@ func words(in text: String) -> [Word] {
 /// send.
 let scalarLimit = 16_000
 
-/// Returns a text on one line: without invisible characters, and with one space for each run of white space. At most
-/// `scalarLimit` scalars are read.
+/// Returns a text on one line, with one space for each run of white space and control characters. Other invisible
+/// characters are left out, except the joiner of emoji. At most `scalarLimit` scalars are read.
 func singleLine(_ text: String) -> String {
     var visible = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(scalarLimit) {
@@ -39,8 +39,9 @@ func singleLine(_ text: String) -> String {
 /// Splits scalars, one after the other, into words.
 private struct WordSplitter {
     private var words: [Word] = []
-    private var current = String.UnicodeScalarView()
-    private var length = 0
+    private var currentWord = String.UnicodeScalarView()
+    /// The number of scalars of the current word, also of those that are left out because it is too long.
+    private var currentLength = 0
     private var hasPendingApostrophe = false
     private var followsDirectly = true
 
@@ -49,13 +50,13 @@ private struct WordSplitter {
 
     mutating func append(_ scalar: Unicode.Scalar) {
         if isApostrophe(scalar) {
-            if length == 0 || hasPendingApostrophe {
+            if currentLength == 0 || hasPendingApostrophe {
                 endWord()
                 followsDirectly = false
             } else {
                 hasPendingApostrophe = true
             }
-        } else if isWordPart(scalar, startsWord: length == 0) {
+        } else if isWordPart(scalar, startsWord: currentLength == 0) {
             if hasPendingApostrophe {
                 appendToWord("'")
                 hasPendingApostrophe = false
@@ -75,19 +76,19 @@ private struct WordSplitter {
     }
 
     private mutating func appendToWord(_ scalar: Unicode.Scalar) {
-        length += 1
-        if length <= Self.maxWordLength { current.append(scalar) }
+        currentLength += 1
+        if currentLength <= Self.maxWordLength { currentWord.append(scalar) }
     }
 
     private mutating func endWord() {
         let hadApostrophe = hasPendingApostrophe
         hasPendingApostrophe = false
-        guard length > 0 else { return }
-        var folded = length <= Self.maxWordLength ? String(current).lowercased() : ""
+        guard currentLength > 0 else { return }
+        var folded = currentLength <= Self.maxWordLength ? String(currentWord).lowercased() : ""
         if folded.hasSuffix("'s") { folded = String(folded.dropLast(2)) }
         words.append(Word(text: folded, followsDirectly: followsDirectly))
-        current = String.UnicodeScalarView()
-        length = 0
+        currentWord = String.UnicodeScalarView()
+        currentLength = 0
         // A closing quotation mark separates this word from the next.
         followsDirectly = !hadApostrophe
     }
@@ -116,15 +117,16 @@ private func isWordPart(_ scalar: Unicode.Scalar, startsWord: Bool) -> Bool {
 ///
 /// One pass: each word of the text is looked up once and compared with the few phrases that begin with it.
 struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
+    /// The phrases by their first word.
     private var phrases: [String: [(label: Label, rest: [String])]] = [:]
 
     init() {}
 
     /// Adds a phrase; returns false if it has no word, or one that is too long.
     mutating func add(_ phrase: String, as label: Label) -> Bool {
-        let parts = words(in: phrase).map(\.text)
-        guard let first = parts.first, !parts.contains("") else { return false }
-        phrases[first, default: []].append((label, Array(parts.dropFirst())))
+        let phraseWords = words(in: phrase).map(\.text)
+        guard let first = phraseWords.first, !phraseWords.contains("") else { return false }
+        phrases[first, default: []].append((label, Array(phraseWords.dropFirst())))
         return true
     }
 

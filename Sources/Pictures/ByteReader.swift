@@ -14,7 +14,7 @@ struct ByteReader {
     var isAtEnd: Bool { position == end }
     var remainingCount: Int { end - position }
 
-    /// Returns the range of the next `count` bytes, and skips them.
+    /// Returns the range of the next `count` bytes, and skips them. Throws `malformed` if there are fewer.
     mutating func take(_ count: Int) throws(PictureError) -> Range<Int> {
         guard count >= 0, count <= remainingCount else { throw .malformed }
         defer { position += count }

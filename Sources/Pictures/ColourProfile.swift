@@ -2,13 +2,13 @@ import CZlib
 
 /// Cleans a colour profile (ICC.1:2022): a new profile is made of its colours, without names, dates and serial numbers.
 ///
-/// Cameras, phones and screens describe their colours by three primaries and curves, and greys by one curve. Profiles of
-/// other kinds, such as the tables of printers, are removed: their pictures are shown as if they had no profile.
+/// Cameras, phones and screens describe their colours by three primaries and curves, and greys by one curve. Profiles
+/// of other kinds, such as the tables of printers, are removed: their pictures are shown as if they had no profile.
 enum ColourProfile {
     /// The largest size of a profile that is read, in bytes.
     static let byteLimit = 1 << 20
 
-    private static let headLength = 128
+    private static let headerLength = 128
     private static let tagLimit = 100
     private static let curvePointLimit = 4_096
     /// The reference white of all profiles, D50, in the encoding of the profile header (§7.2.16).
@@ -16,7 +16,7 @@ enum ColourProfile {
 
     /// Returns the profile with its colours only; nil if the bytes are not a profile of a kind that is kept.
     static func clean(_ bytes: [UInt8]) -> [UInt8]? {
-        guard bytes.count > headLength + 4, bytes.count <= byteLimit, bytes.has("acsp", at: 36),
+        guard bytes.count > headerLength + 4, bytes.count <= byteLimit, bytes.has("acsp", at: 36),
             bytes[8] == 2 || bytes[8] == 4, bytes.bigEndian(64..<68) < 4,
             ["mntr", "scnr", "spac"].contains(where: { bytes.has($0, at: 12) })
         else { return nil }
@@ -43,7 +43,7 @@ enum ColourProfile {
         let isVersion2 = bytes[8] == 2
         tags.append(("desc", isVersion2 ? descriptionText("Colours") : localizedText("Colours")))
         tags.append(("cprt", isVersion2 ? Array("text\0\0\0\0None\0".utf8) : localizedText("None")))
-        return assemble(head(of: bytes), tags)
+        return assemble(header(of: bytes), tags)
     }
 
     /// Decompresses a profile from zlib's format, which PNG uses. Returns nil if it is too large or damaged.
@@ -74,16 +74,16 @@ enum ColourProfile {
 
     /// Returns a new profile header: the version, class, colour spaces, signature and rendering intent of the profile,
     /// and the reference white. The other fields are zero.
-    private static func head(of bytes: [UInt8]) -> [UInt8] {
-        var head = [UInt8](repeating: 0, count: headLength)
-        for range in [8..<10, 12..<24, 36..<40, 64..<68] { head.replaceSubrange(range, with: bytes[range]) }
-        head.replaceSubrange(68..<80, with: whitePoint)
-        return head
+    private static func header(of bytes: [UInt8]) -> [UInt8] {
+        var header = [UInt8](repeating: 0, count: headerLength)
+        for range in [8..<10, 12..<24, 36..<40, 64..<68] { header.replaceSubrange(range, with: bytes[range]) }
+        header.replaceSubrange(68..<80, with: whitePoint)
+        return header
     }
 
     /// Returns the content of a tag, up to the length that follows from its type; nil if the profile lacks the tag.
     private static func tagContent(_ name: String, of bytes: [UInt8]) -> [UInt8]? {
-        var reader = ByteReader(bytes, headLength..<bytes.count)
+        var reader = ByteReader(bytes, headerLength..<bytes.count)
         guard let count = try? reader.readBigEndian(4), count <= tagLimit else { return nil }
         for _ in 0..<count {
             guard let tagName = try? reader.take(4), let start = try? reader.readBigEndian(4),
@@ -138,10 +138,10 @@ enum ColourProfile {
     }
 
     /// Returns the profile that consists of a header and tags. Equal contents of tags are stored once (§7).
-    private static func assemble(_ head: [UInt8], _ tags: [(name: String, content: [UInt8])]) -> [UInt8] {
+    private static func assemble(_ header: [UInt8], _ tags: [(name: String, content: [UInt8])]) -> [UInt8] {
         var offsets: [[UInt8]: Int] = [:]
         var (tagTable, contents): ([UInt8], [UInt8]) = ([], [])
-        let start = head.count + 4 + 12 * tags.count
+        let start = header.count + 4 + 12 * tags.count
         for (name, content) in tags {
             let offset = offsets[content] ?? start + contents.count
             if offsets.updateValue(offset, forKey: content) == nil {
@@ -152,7 +152,7 @@ enum ColourProfile {
             tagTable.append(bigEndian: offset, 4)
             tagTable.append(bigEndian: content.count, 4)
         }
-        var profile = head
+        var profile = header
         profile.append(bigEndian: tags.count, 4)
         profile += tagTable + contents
         var size: [UInt8] = []

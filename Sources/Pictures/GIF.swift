@@ -1,13 +1,13 @@
 /// Cleans a GIF file (GIF89a specification).
 enum GIF {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
-        let head = try reader.take(13)
-        let screen = head.lowerBound + 6  // the logical screen descriptor
-        let width = reader.bytes.littleEndian(screen..<screen + 2)
-        let height = reader.bytes.littleEndian(screen + 2..<screen + 4)
+        let header = try reader.take(13)
+        let screenStart = header.lowerBound + 6  // the logical screen descriptor
+        let width = reader.bytes.littleEndian(screenStart..<screenStart + 2)
+        let height = reader.bytes.littleEndian(screenStart + 2..<screenStart + 4)
         try Picture.checkSize(width: width, height: height)
-        _ = try takeColourTable(&reader, flags: reader.bytes[screen + 4])
-        output.append(head.lowerBound..<reader.position, of: reader.bytes)
+        _ = try takeColourTable(&reader, flags: reader.bytes[screenStart + 4])
+        output.append(header.lowerBound..<reader.position, of: reader.bytes)
         var frameCount = 0
         while true {
             let start = reader.position
@@ -23,14 +23,14 @@ enum GIF {
                 output.append(start..<reader.position, of: reader.bytes)
             case 0x21:
                 let label = try reader.readByte()
-                let isRepetition =
+                let hasRepetitionCount =
                     label == 0xFF
                     && (reader.bytes.has("\u{0B}NETSCAPE2.0\u{03}", at: reader.position)
                         || reader.bytes.has("\u{0B}ANIMEXTS1.0\u{03}", at: reader.position))
-                if isRepetition {
+                if hasRepetitionCount {
                     _ = try reader.take(12)
-                    let repetition = try reader.take(4)
-                    output.append(start..<repetition.upperBound, of: reader.bytes)
+                    let repetitionRange = try reader.take(4)
+                    output.append(start..<repetitionRange.upperBound, of: reader.bytes)
                     output.append(0)
                 }
                 try skipBlocks(&reader)

@@ -4,7 +4,9 @@
 enum HEIC {
     /// The brands of HEVC pictures.
     private static let brands = ["heic", "heix", "heim", "heis"]
+    /// The boxes of the file that are kept; all others are erased.
     private static let keptBoxes: Set = ["ftyp", "meta", "mdat"]
+    /// The boxes in the box `meta` that are kept; all others are erased.
     private static let keptTables: Set = ["hdlr", "dinf", "pitm", "iinf", "iloc", "iprp", "iref", "idat", "grpl"]
     /// The types of items that are not pictures: Exif, XMP, and items that a URI identifies.
     private static let metadataTypes: Set = ["Exif", "mime", "uri "]
@@ -12,7 +14,9 @@ enum HEIC {
     /// The properties of items that are texts or times (ISO/IEC 23008-12 §6.5).
     private static let descriptiveProperties: Set = ["udes", "altt", "crtt", "mdft", "uuid"]
 
+    /// The largest number of extents of metadata in a table.
     private static let extentLimit = 256
+    /// The largest number of boxes in one list.
     private static let boxLimit = 4_096
 
     /// Returns whether the bytes begin with a file type box that contains one of the brands.
@@ -38,19 +42,19 @@ enum HEIC {
 
         for table in tables where table.name == "iprp" { try cleanProperties(of: table, in: bytes, &output) }
 
-        var items: Set<Int> = []
+        var metadataIDs: Set<Int> = []
         for table in tables where table.name == "iinf" {
             for (id, typeRange) in try metadataItems(in: bytes, table) {
-                items.insert(id)
+                metadataIDs.insert(id)
                 // The item gets a type that no reader knows, so that no reader looks for Exif in zeros.
                 output.replaceSubrange(typeRange, with: "free".utf8)
             }
         }
-        if items.isEmpty { return }
+        if metadataIDs.isEmpty { return }
         let mediaData = boxes.filter { $0.name == "mdat" }.map(\.content)
         let itemData = tables.filter { $0.name == "idat" }.map(\.content)
         for table in tables where table.name == "iloc" {
-            for extent in try extents(of: items, in: bytes, table, itemData: itemData.first) {
+            for extent in try extents(of: metadataIDs, in: bytes, table, itemData: itemData.first) {
                 // Overwriting an extent that overlaps the tables would damage them.
                 guard
                     (mediaData + itemData).contains(where: {
@@ -84,7 +88,7 @@ enum HEIC {
     }
 
     /// Keeps the colours of a property: four numbers, or a cleaned profile if it is not larger than the original
-    /// (ISO/IEC 14496-12 §12.1.5).
+    /// (ISO/IEC 14496-12 §12.1.5). Any other property is erased.
     private static func cleanColours(_ property: Box, in bytes: [UInt8], _ output: inout [UInt8]) {
         let start = property.content.lowerBound
         if bytes.has("nclx", at: start), property.content.count == 11 { return }
@@ -119,9 +123,9 @@ enum HEIC {
         return items
     }
 
-    /// Returns the byte ranges of these items (ISO/IEC 14496-12 §8.11.3).
+    /// Returns the byte ranges of the items with these IDs (ISO/IEC 14496-12 §8.11.3).
     private static func extents(
-        of items: Set<Int>, in bytes: [UInt8], _ table: Box, itemData: Range<Int>?
+        of ids: Set<Int>, in bytes: [UInt8], _ table: Box, itemData: Range<Int>?
     ) throws(PictureError) -> [Range<Int>] {
         var reader = ByteReader(bytes, table.content)
         let version = try reader.readBigEndian(4) >> 24
@@ -132,7 +136,7 @@ enum HEIC {
         guard version <= 2, lengthSize == 4 || lengthSize == 8 else { throw .malformed }
         var (extents, totalLength): ([Range<Int>], Int) = ([], 0)
         for _ in 0..<(try reader.readBigEndian(version < 2 ? 2 : 4)) {
-            let isMetadata = items.contains(try reader.readBigEndian(version < 2 ? 2 : 4))
+            let isMetadata = ids.contains(try reader.readBigEndian(version < 2 ? 2 : 4))
             let constructionMethod = version == 0 ? 0 : try reader.readBigEndian(2) & 0xF
             let isInThisFile = try reader.readBigEndian(2) == 0
             let baseOffset = try reader.readNumber(baseSize)

@@ -62,6 +62,7 @@ enum JPEG {
         private var parts: [UInt8: Range<Int>] = [:]
         private var expectedCount = 0
         private var bytes: [UInt8] = []
+        /// The offset in the output at which the first part was, and the cleaned profile is inserted.
         private var outputOffset = 0
 
         /// Adds the part in the content of a segment.

@@ -1,7 +1,8 @@
 /// Cleans a PNG file (W3C PNG, third edition).
 enum PNG {
     /// The names of the chunks that are kept: critical chunks, and those of colours and animations. The colour profile
-    /// and Exif are replaced by cleaned ones. All other chunks are texts, times, or unknown, and are removed.
+    /// and Exif are replaced by cleaned ones. All other chunks are texts, times, or unknown, and are removed. A file
+    /// with an unknown critical chunk is malformed.
     private static let keptChunks: Set<String> = [
         "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
         "pHYs", "acTL", "fcTL", "fdAT",

@@ -32,7 +32,8 @@ public enum PictureError: Error, Sendable, Hashable, CaseIterable {
     case unknownFormat
     /// The structure is incomplete, or violates the format's rules.
     case malformed
-    /// More pixels than `Picture.sideLimit` and `Picture.pixelLimit` allow: a small file may take gigabytes to decode.
+    /// More pixels than `sideLimit`, `pixelLimit` or `drawnPixelLimit` of `Picture` allows: a small file may take
+    /// gigabytes to decode.
     case tooManyPixels
 }
 

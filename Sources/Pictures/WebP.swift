@@ -76,10 +76,10 @@ enum WebP {
         _ frame: Chunk, _ bytes: [UInt8], to output: inout [UInt8]
     ) throws(PictureError) {
         var reader = ByteReader(bytes, frame.content)
-        let head = try reader.take(16)
+        let header = try reader.take(16)
         let start = output.count
         output += Array("ANMF".utf8) + [0, 0, 0, 0]
-        output.append(head, of: reader.bytes)
+        output.append(header, of: reader.bytes)
         var hasPicture = false
         while !reader.isAtEnd {
             let chunk = try Chunk(&reader)

@@ -3,6 +3,7 @@
 ///
 /// A pure value. Keys without a remembered batch come first, then those whose last batch is the oldest.
 struct BatchSelection<Key: Hashable> {
+    /// If more keys than this are remembered, those without one of the last 64 batches are forgotten.
     private static var rememberedKeyLimit: Int { 4_096 }
 
     /// The number of batches so far.
@@ -11,6 +12,7 @@ struct BatchSelection<Key: Hashable> {
     private var lastBatchNumbers: [Key: Int] = [:]
     private var keysInFlight: Set<Key> = []
 
+    /// Returns whether the key has no batch in flight.
     func canTake(_ key: Key) -> Bool { keysInFlight.isEmpty || !keysInFlight.contains(key) }
 
     /// Removes the next batch from `pending`, which is in order of arrival.

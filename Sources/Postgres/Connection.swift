@@ -71,8 +71,10 @@ import SQL
         return try outcome.result.get()
     }
 
-    /// Runs a text of several statements without parameters and discards their results: for migrations.
-    /// - Precondition: no batch is in flight.
+    /// Runs a text of several statements without parameters and discards their results: for migrations. It has no
+    /// timeout.
+    /// - Throws: `refused` for the first statement that fails, `connectionLost`, or `unavailable` if the session is
+    ///   closed or has a batch in flight.
     func run(script: String) async throws(PostgresError) {
         guard isOpen, batchesInFlight.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
             throw .unavailable("the connection is not idle")
@@ -100,6 +102,7 @@ import SQL
         watchdog.arm(for: batchesInFlight.first?.deadline)
     }
 
+    /// Queues the statement in libpq. Returns false if libpq does not accept it.
     private func queue(_ statement: SQL, in batch: PipelineBatch) -> Bool {
         let parameters = Parameters(statement.values)
         let statementKey = statement.statementKey

@@ -15,6 +15,7 @@ import Reactor
     private var failureReason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watchedSocket: Int32 = -1
+    /// The timer that ends the attempt.
     private var timer: TimerID?
     private var hasEnded = false
 
@@ -22,7 +23,8 @@ import Reactor
     private struct Lookup {
         let hosts: HostList
         let parameters: [(keyword: String, value: String)]
-        var unresolvedNames: Set<String>
+        /// The names whose resolution has not ended.
+        var pendingNames: Set<String>
         var addresses: [String: [String]] = [:]
         /// The timer that continues the attempt with the names resolved so far.
         var timer: TimerID?
@@ -64,6 +66,7 @@ import Reactor
         String(text.split(whereSeparator: \.isNewline).first ?? "")
     }
 
+    /// Returns whether libpq has connected within the timeout.
     private func run(_ timeout: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
             // The attempt may have been cancelled before this task ran.
@@ -76,7 +79,7 @@ import Reactor
 
     private func failOnTimeout() {
         if let lookup {
-            let names = lookup.hosts.namesToResolve.filter(lookup.unresolvedNames.contains).joined(separator: ", ")
+            let names = lookup.hosts.namesToResolve.filter(lookup.pendingNames.contains).joined(separator: ", ")
             failureReason = "the host name \(names) was not resolved in time"
         }
         finish(isConnected: false)
@@ -89,7 +92,7 @@ import Reactor
         guard let hosts = HostList(parameters), !hosts.namesToResolve.isEmpty else {
             return connect(options.parameters)
         }
-        var lookup = Lookup(hosts: hosts, parameters: parameters, unresolvedNames: Set(hosts.namesToResolve))
+        var lookup = Lookup(hosts: hosts, parameters: parameters, pendingNames: Set(hosts.namesToResolve))
         // If a name is not resolved, half of the time is left for the other hosts.
         lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
         self.lookup = lookup
@@ -102,12 +105,12 @@ import Reactor
     }
 
     private func finishLookup(_ name: String, _ answer: HostResolver.Answer) {
-        guard lookup?.unresolvedNames.remove(name) != nil else { return }
+        guard lookup?.pendingNames.remove(name) != nil else { return }
         switch answer {
         case .success(let addresses): lookup?.addresses[name] = addresses
         case .failure(let error): failureReason = failureReason ?? error.reason
         }
-        guard let lookup, lookup.unresolvedNames.isEmpty else { return }
+        guard let lookup, lookup.pendingNames.isEmpty else { return }
         if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(isConnected: false) }
     }
 

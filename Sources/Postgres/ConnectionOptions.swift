@@ -42,13 +42,13 @@ public struct ConnectionOptions: Sendable {
     /// password is masked; nil if the string is malformed.
     public static func masked(_ url: String) -> (text: String, hasPassword: Bool)? {
         guard let parameters = try? parse(url) else { return nil }
-        let words = parameters.map { parameter in
+        let pairs = parameters.map { parameter in
             if parameter.isPassword { return "\(parameter.keyword)=***" }
             let value = parameter.value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
             let needsNoQuotes = !value.isEmpty && !value.contains(where: { $0.isWhitespace || "'\\".contains($0) })
             return "\(parameter.keyword)=\(needsNoQuotes ? value : "'\(value)'")"
         }
-        return (words.joined(separator: " "), parameters.contains(where: \.isPassword))
+        return (pairs.joined(separator: " "), parameters.contains(where: \.isPassword))
     }
 
     private static func parse(

@@ -6,9 +6,9 @@ import SQL
 public protocol Queries {
     /// Runs one statement and returns its rows. On the pool the statement is a transaction.
     func query(_ statement: SQL) async throws(PostgresError) -> Rows
-    /// Runs one cheap `SELECT`, such as a read that most requests make. On the pool it may be merged with others of the
-    /// same shape into one statement. It then fails with them if no session becomes free in time, or the session is
-    /// lost.
+    /// Runs one cheap `SELECT`, such as a read that most requests make. On the pool it may be merged with other reads
+    /// of the same shape into one statement. Merged reads fail together if no session becomes free in time, or the
+    /// session is lost.
     func read(_ statement: SQL) async throws(PostgresError) -> Rows
 }
 
@@ -87,7 +87,7 @@ public final class Database: Queries {
     public var openConnections: Int { connections.count }
     /// The number of requests that wait for a session.
     public var waitingRequests: Int { pool.waitingRequests }
-    /// The number of statements refused because too many waited, or no session became free in time.
+    /// The number of requests refused because too many waited, or no session became free in time.
     public var refusalCount: Int { refusedRequests + groupRead.refusalCount }
     private var refusedRequests = 0
 
@@ -106,8 +106,8 @@ public final class Database: Queries {
         try await query(statement, use: .bulkRead, until: requestDeadline)
     }
 
-    /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if they cannot be
-    /// merged. The other parameters are those of `pipeline`.
+    /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if there is only
+    /// one, or they cannot be merged. The other parameters are those of `pipeline`.
     func runMerged(
         _ statements: [SQL], use: SessionPool.Purpose = .read, until deadline: MonotonicTime?,
         reserving reserve: Duration = .zero
@@ -152,7 +152,7 @@ public final class Database: Queries {
         try await transaction(until: deadline, lockTimeout: nil, body)
     }
 
-    /// - Parameter lockTimeout: how long the transaction waits for each lock; nil for the sessions' setting.
+    /// - Parameter lockTimeout: the longest wait for each lock, if there is a deadline; nil for the sessions' setting.
     func transaction<Value, Failure: Error>(
         until deadline: MonotonicTime?, lockTimeout: Duration?, _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
@@ -206,14 +206,14 @@ public final class Database: Queries {
     /// The shortest time for which a lock is waited for, even if the deadline has passed: most locks are held for less.
     private static let shortestLockWait = Duration.milliseconds(50)
 
-    /// Returns a statement that limits the wait for each lock to the time that is left; nil if the sessions' setting is
-    /// short enough, as for a request that has hardly waited.
+    /// Returns a statement that limits the wait for each lock to the time that is left, and to `longestWait`. Nil if
+    /// `longestWait` is nil and the sessions' setting is short enough, as for a request that has hardly waited.
     private func lockLimitStatement(
-        until deadline: MonotonicTime, reserving reserve: Duration = .zero, atMost longest: Duration? = nil
+        until deadline: MonotonicTime, reserving reserve: Duration = .zero, atMost longestWait: Duration? = nil
     ) -> SQL? {
         let timeLeft = max(deadline.elapsed(since: poller.now) - reserve, Self.shortestLockWait)
-        if longest == nil, timeLeft >= limits.lockTimeout { return nil }
-        return Transaction.lockTimeoutStatement(min(timeLeft, longest ?? timeLeft))
+        if longestWait == nil, timeLeft >= limits.lockTimeout { return nil }
+        return Transaction.lockTimeoutStatement(min(timeLeft, longestWait ?? timeLeft))
     }
 
     // MARK: Sessions
@@ -273,6 +273,7 @@ public final class Database: Queries {
         open(after: pause)
     }
 
+    /// Opens sessions after the pause; nil opens none.
     private func open(after pause: Duration?) {
         guard let pause else { return }
         poller.schedule(at: poller.now + pause) { [weak self] in self?.open() }

@@ -14,7 +14,9 @@ import SQL
 public final class GroupCommit {
     /// The key of a write, by which the writes of a batch are ordered: the family's ID.
     public struct Key: Hashable, Sendable, Comparable {
+        /// The upper 64 bits of the ID.
         let high: UInt64
+        /// The lower 64 bits of the ID.
         let low: UInt64
 
         public init(high: UInt64, low: UInt64) {
@@ -33,17 +35,19 @@ public final class GroupCommit {
 
     private let database: Database
     private let sharedQueue: StatementQueue
+    /// The writes that run alone, because their batch failed or their key is suspected.
     private let soloQueue: StatementQueue
+    /// The writes of contended keys, which run alone too.
     private let contendedQueue: StatementQueue
     private let keys: ContendedKeys
-    /// The number of shared transactions so far.
+    /// The number of shared batches so far.
     public var batchCount: Int { sharedQueue.batchCount }
     /// The number of writes refused because too many waited, or they waited too long.
     public var refusalCount: Int { sharedQueue.refusalCount + soloQueue.refusalCount + contendedQueue.refusalCount }
 
     /// - Parameters:
     ///   - batchLimit: the largest number of writes in a transaction.
-    ///   - concurrency: the largest number of batches in flight on this loop.
+    ///   - concurrency: the largest number of shared batches in flight on this loop.
     ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as the session's
     ///     setting says, or less if the deadline of one of its writes is near.
     public init(
@@ -161,8 +165,8 @@ private struct SoloWriter {
         self.lockTimeout = lockTimeout
     }
 
-    /// Runs writes of one key. When one does not get its lock, it and the writes after it go to `queue`, or fail if
-    /// that is nil: all of them have waited as long.
+    /// Runs writes of one key. If one does not get its lock, it and the writes after it go to `queue`; if `queue` is
+    /// nil, all of them fail, because they have waited for the same lock.
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
             let result = await run(write.statement, until: write.deadline)

@@ -46,18 +46,18 @@ struct HostList {
     func applied(
         to parameters: [(keyword: String, value: String)], addresses: [String: [String]]
     ) -> [(keyword: String, value: String)] {
-        let resolved = hosts.flatMap { host in
+        let resolvedHosts = hosts.flatMap { host in
             host.isNameToLookUp
                 ? (addresses[host.name] ?? []).map { Host(name: host.name, address: $0, port: host.port) } : [host]
         }
         var result = parameters.filter { !["host", "hostaddr", "port"].contains($0.keyword) }
-        result.append(("host", resolved.map(\.name).joined(separator: ",")))
-        result.append(("hostaddr", resolved.map(\.address).joined(separator: ",")))
-        if hasPorts { result.append(("port", resolved.map(\.port).joined(separator: ","))) }
+        result.append(("host", resolvedHosts.map(\.name).joined(separator: ",")))
+        result.append(("hostaddr", resolvedHosts.map(\.address).joined(separator: ",")))
+        if hasPorts { result.append(("port", resolvedHosts.map(\.port).joined(separator: ","))) }
         return result
     }
 
-    /// Whether libpq can try at least one host: it has an address, or is none that needs a lookup.
+    /// Returns whether libpq can try at least one host: one that has an address or needs no lookup.
     func isUsable(with addresses: [String: [String]]) -> Bool {
         hosts.contains { !$0.isNameToLookUp || addresses[$0.name]?.isEmpty == false }
     }
@@ -71,7 +71,8 @@ struct HostList {
         return unsafe inet_pton(AF_INET6, withoutScope, &address) != 1
     }
 
-    /// Returns `parameters` with libpq's defaults for `host`, `hostaddr` and `port` from the environment.
+    /// Returns `parameters` with libpq's defaults for those of `host`, `hostaddr` and `port` that are not set. The
+    /// defaults come from the environment or are built in.
     static func addingDefaults(
         to parameters: [(keyword: String, value: String)]
     ) -> [(keyword: String, value: String)] {

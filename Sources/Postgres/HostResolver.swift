@@ -70,8 +70,14 @@ public final class HostResolver: Sendable {
         }
     }
 
+    /// The outcome of an attempt to join another caller's lookup.
     private enum JoinOutcome {
-        case joined, ended, tooMany
+        /// The lookup in progress will resume the caller.
+        case joined
+        /// The lookup has ended meanwhile.
+        case ended
+        /// `callerLimit` callers wait already.
+        case tooMany
     }
 
     private func runLookup(_ name: String) async -> Answer {

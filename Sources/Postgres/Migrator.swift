@@ -26,9 +26,12 @@ public struct Migrator: Sendable {
 
     /// A reason why migrations are not applied.
     public enum MigrationError: Error, CustomStringConvertible {
+        /// The database has a migration of this number, which the program lacks.
         case newerDatabase(number: Int)
         case changed(number: Int, name: String)
+        /// The files' numbers are not 1, 2, 3, …: `expected` is missing, or the number before it occurs twice.
         case gap(expected: Int)
+        /// A statement of the migration failed, or did not get its lock in any of the attempts.
         case failed(number: Int, name: String, reason: String)
 
         public var description: String {
@@ -56,6 +59,7 @@ public struct Migrator: Sendable {
     }
 
     /// Returns the migrations that are not applied yet, without applying any.
+    /// - Throws: `MigrationError` if the database is newer than the program, or an applied file has changed.
     public func pendingMigrations(_ queries: any Queries) async throws -> [Migration] {
         let exists: Bool = try await queries.query(
             "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists"
@@ -78,6 +82,7 @@ public struct Migrator: Sendable {
 
     /// Applies the pending migrations; calls `progress` before each attempt.
     /// - Parameter lockTimeout: how long one attempt waits for a table lock: less than the servers' statement timeout.
+    /// - Throws: `MigrationError`, or a `PostgresError` if the connection fails. Earlier migrations remain applied.
     public func run(
         _ database: Database, lockTimeout: Duration = .seconds(1), progress: (Migration) -> Void
     ) async throws {

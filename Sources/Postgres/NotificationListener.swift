@@ -19,7 +19,7 @@ public final class NotificationListener {
     private let onNotification: (String) -> Void
     private var attempt: ConnectionAttempt?
     private var connection: Connection?
-    private var sessionCount = 0
+    private var lastSessionID = 0
     private var pause = shortestPause
     private var isStopped = false
 
@@ -60,11 +60,11 @@ public final class NotificationListener {
         do throws(PostgresError) {
             let handle = unsafe try await attempt.open(within: timeout)
             self.attempt = nil
-            sessionCount += 1
+            lastSessionID += 1
             let connection: Connection
             do {
                 connection = unsafe try Connection(
-                    adopting: handle, id: sessionCount, poller: poller, timeout: timeout, onRetire: { _ in },
+                    adopting: handle, id: lastSessionID, poller: poller, timeout: timeout, onRetire: { _ in },
                     onClose: { [weak self] _ in self?.handleLostSession() })
             } catch {
                 throw .unavailable("\(error)")

@@ -2,7 +2,8 @@
 ///
 /// `description` is for logs: it contains no values. It MUST NOT be sent to a client.
 public enum PostgresError: Error, Sendable, Hashable {
-    /// The database cannot be reached, or no session became free in time. Nothing was executed.
+    /// The database cannot be reached, too many requests wait, no session became free in time, or the waiting task was
+    /// cancelled. Nothing was executed.
     case unavailable(String)
     /// The connection was lost while the statement was in flight. A write MAY have been committed.
     case connectionLost

@@ -166,6 +166,7 @@ public struct Row {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe bigEndianInteger($0) } ?? 0 }
     }
 
+    /// Returns a UUID as two numbers; zeros for null and for values that are not 16 bytes long.
     public func uuid(_ column: Int) -> (high: UInt64, low: UInt64) {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe uuidWords($0) } ?? (0, 0) }
     }

@@ -11,7 +11,8 @@ struct SessionPool {
         case read
         /// A read of many rows. Only `Database.Limits.bulkReads` of them are in flight.
         case bulkRead
-        /// Statements that may wait for locks. With three sessions or more, no other statement is sent behind them.
+        /// Statements that may wait for locks. If the pool may have three or more sessions and at least two are open,
+        /// no other statement is sent behind them.
         case write
         /// A transaction, which uses the session alone.
         case exclusive
@@ -85,9 +86,9 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// Returns the ID of a session for a request that need not wait; nil if it must wait: for a free session, behind a
-    /// waiting read, or behind a request of its own queue. While writes wait, a read can only get the session that is
-    /// reserved for reads. The session that is returned counts as in use.
+    /// Returns the ID of a session for a request that need not wait, and counts the session as in use. Returns nil if
+    /// no session is free, if a `read` or a request of the same queue waits, or if a bulk read would exceed their
+    /// maximum number. While writes wait, a read can only get the session that is reserved for reads.
     mutating func tryAcquire(for use: Purpose) -> Int? {
         let mustWait =
             firstWaiter(for: .read) != nil || firstWaiter(for: use) != nil || use == .bulkRead && !mayReadInBulk
@@ -139,7 +140,8 @@ struct SessionPool {
 
     // MARK: Sessions
 
-    /// Begins an attempt to open a session. Returns false if there are enough sessions.
+    /// Begins an attempt to open a session. Returns false if there are enough sessions and attempts, or the pool is
+    /// closed.
     mutating func beginAttempt() -> Bool {
         guard !isClosed, sessions.count + attemptsInProgress < limits.connections else { return false }
         attemptsInProgress += 1
@@ -155,7 +157,7 @@ struct SessionPool {
     }
 
     /// Ends a failed attempt.
-    /// - Returns: the pause before the next attempt; nil for none.
+    /// - Returns: the pause before the next attempt; nil if the pool is closed.
     mutating func attemptFailed() -> Duration? {
         attemptsInProgress -= 1
         return nextReconnectPause()
@@ -163,7 +165,7 @@ struct SessionPool {
 
     /// Removes a lost session.
     /// - Returns: sessions for waiting requests that the loss made possible, such as bulk reads that waited for one on
-    ///   the lost session; and the pause before another session is opened, or nil for none.
+    ///   the lost session; and the pause before another session is opened, or nil if the pool is closed.
     mutating func sessionLost(_ id: Int) -> (grants: [Grant], pause: Duration?) {
         sessions.removeAll { $0.id == id }
         return (serve(), nextReconnectPause())
@@ -175,6 +177,7 @@ struct SessionPool {
         sessions[index].isRetired = true
     }
 
+    /// Ends the pool: requests that would wait, and new attempts, are refused. The caller closes the sessions.
     mutating func close() { isClosed = true }
 
     private mutating func nextReconnectPause() -> Duration? {

@@ -13,6 +13,7 @@ final class StatementQueue {
         let statementKey: SQL.StatementKey?
         /// The key of a write; the same for all reads.
         let key: GroupCommit.Key
+        /// The time at which the entry came to this queue; `takeOver` sets it again.
         fileprivate(set) var arrival: MonotonicTime
         /// The time at which the request stops waiting: for its turn, a session and locks.
         let deadline: MonotonicTime
@@ -147,7 +148,7 @@ final class StatementQueue {
         return runningBatches == 0 || isBatchFull || oldest.arrival + Self.gatheringTime <= poller.now
     }
 
-    /// The oldest entry whose key has no batch in flight.
+    /// The oldest entry; in a fair queue, the oldest whose key has no batch in flight.
     private var oldestReadyEntry: Entry? {
         isFair ? pending.first { selection.canTake($0.key) } : pending.first
     }

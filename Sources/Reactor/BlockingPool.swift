@@ -2,7 +2,8 @@ import Dispatch
 
 /// A few threads for calls that block or compute for long (such as password hashing), with a bounded queue.
 public final class BlockingPool: Sendable {
-    /// The error of a call that is not run, because the queue is full or the pool has stopped.
+    /// The error of a call that is not run, because the queue is full, a call of another client displaced it, or the
+    /// pool has stopped.
     public struct BusyError: Error {
         public init() {}
     }

@@ -23,8 +23,8 @@ public struct FairQueue<Element: Sendable>: Sendable {
             return element
         }
 
-        /// Removes the newest element of the client with the most elements, if those are more than `client` would have
-        /// with one more.
+        /// Removes and returns the newest element of the client with the most elements. Returns nil if `client`, with
+        /// one more element, would have at least as many.
         mutating func displaceElement(for client: Int) -> Element? {
             guard let largest = clientOrder.max(by: { elementCount(of: $0) < elementCount(of: $1) }),
                 elementCount(of: largest) > elementCount(of: client) + 1
@@ -37,14 +37,14 @@ public struct FairQueue<Element: Sendable>: Sendable {
     }
 
     private var lanes: [Lane]
-    private let limit: Int
+    private let laneLimit: Int
     /// The lane whose turn is next.
     private var nextLane = 0
 
     /// - Parameter limit: the maximum number of elements in a lane.
     public init(lanes: Int, limit: Int) {
         self.lanes = Array(repeating: Lane(), count: lanes)
-        self.limit = limit
+        laneLimit = limit
     }
 
     public var count: Int { lanes.reduce(0) { $0 + $1.count } }
@@ -56,7 +56,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// - Returns: the element that is not queued: `element` itself, or one that `element` displaced; nil if there is
     ///   none.
     public mutating func append(_ element: Element, lane: Int, client: Int) -> Element? {
-        guard lanes[lane].count >= limit else {
+        guard lanes[lane].count >= laneLimit else {
             lanes[lane].append(element, of: client)
             return nil
         }

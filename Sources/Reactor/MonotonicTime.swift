@@ -18,7 +18,7 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Adds a duration; the sum is at most `distantFuture`.
+    /// Adds a duration; a negative one counts as zero. The sum is at most `distantFuture`.
     public static func + (moment: Self, span: Duration) -> Self {
         let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(span.wholeNanoseconds)
         return MonotonicTime(nanoseconds: overflow ? .max : sum)

@@ -29,6 +29,7 @@ public final class Poller {
 
     private struct Watch {
         let handler: any ReadinessHandler
+        /// The number of this watch, by which `deliver` recognises events of an earlier watch of the same descriptor.
         let generation: UInt32
         var interest: Interest
     }
@@ -91,8 +92,8 @@ public final class Poller {
     /// called from such an action, it runs `action` in the next turn, which does not wait for events.
     public func runAtEndOfTurn(_ action: @escaping () -> Void) { endOfTurnActions.append(action) }
 
-    /// Suspends until the loop's next turn. Each turn resumes one waiting task, in order of arrival, so that long work
-    /// in slices delays a turn by at most one slice.
+    /// Suspends until a later turn of the loop. Each turn resumes one waiting task, in order of arrival, so that long
+    /// work in slices delays a turn by at most one slice.
     public func yieldSlice() async {
         guard !hasEnded else { return await Task.yield() }
         await withCheckedContinuation { sliceWaiters.append($0) }

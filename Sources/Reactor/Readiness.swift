@@ -19,7 +19,9 @@ public struct Readiness: OptionSet, Sendable {
     public static let writable = Readiness(rawValue: UInt32(CLinuxWritable))
     /// The peer has finished sending.
     public static let peerClosed = Readiness(rawValue: UInt32(CLinuxPeerClosed))
+    /// The connection has ended in both directions. The event occurs whatever the interest is.
     public static let hangUp = Readiness(rawValue: UInt32(CLinuxHangUp))
+    /// The descriptor has an error, such as a reset connection. The event occurs whatever the interest is.
     public static let error = Readiness(rawValue: UInt32(CLinuxError))
 }
 

@@ -3,7 +3,7 @@ import Glibc
 
 /// Starts operating-system threads.
 enum Thread {
-    private final class Start {
+    private final class StartArguments {
         let name: String
         let body: @Sendable () -> Void
         init(name: String, body: @escaping @Sendable () -> Void) {
@@ -14,13 +14,13 @@ enum Thread {
 
     /// Runs `body` on a new detached thread with that name (the kernel keeps the first 15 bytes).
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
-        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        let start = unsafe Unmanaged.passRetained(StartArguments(name: name, body: body))
         var thread = pthread_t()
         let status = unsafe pthread_create(
             &thread, nil,
             { argument in
                 guard let argument = unsafe argument else { return nil }
-                let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                let start = unsafe Unmanaged<StartArguments>.fromOpaque(argument).takeRetainedValue()
                 unsafe CLinuxNameThread(start.name)
                 start.body()
                 return nil

@@ -3,7 +3,8 @@ public struct TimerID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// A binary heap of deadlines with their actions. Cancelled entries stay until they reach the top.
+/// A binary heap of deadlines with their actions. Cancelled entries stay until they reach the top, or until
+/// they are more than three quarters of a heap of over 64 entries.
 struct TimerQueue {
     private struct Entry {
         let deadline: MonotonicTime

@@ -15,7 +15,7 @@ extension SQL {
             case requestTable
             /// Text for merged statements only; empty in a single statement.
             case onlyMerged
-            /// A value in the current request's row, which the piece identifies by number.
+            /// The column `value_n` of the table `request`, where n is the piece's number.
             case requestValue
         }
 

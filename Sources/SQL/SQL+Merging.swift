@@ -18,21 +18,21 @@ extension SQL {
     public static func merged(_ statements: [SQL]) -> SQL? {
         guard let first = statements.first, first.runtimeTexts.isEmpty, !first.values.isEmpty else { return nil }
         let types = first.values.map(\.type)
-        let arrays = types.compactMap(\.arrayType)
-        guard arrays.count == types.count else { return nil }
+        let arrayTypes = types.compactMap(\.arrayType)
+        guard arrayTypes.count == types.count else { return nil }
 
         // Only the first array is expanded, and the others are read by position: PostgreSQL builds a table of its own for
         // every array that it expands.
         var tableDefinition: [Piece] = [
-            .literal("unnest("), .value(arrays[0]), .literal(") WITH ORDINALITY AS request (value_1, ordinal)"),
+            .literal("unnest("), .value(arrayTypes[0]), .literal(") WITH ORDINALITY AS request (value_1, ordinal)"),
         ]
-        for (index, type) in arrays.enumerated().dropFirst() {
+        for (index, type) in arrayTypes.enumerated().dropFirst() {
             tableDefinition += [
                 .literal(index == 1 ? " CROSS JOIN LATERAL (SELECT (" : ", ("), .value(type),
                 .literal(")[ordinal::integer] AS "), .requestValue(index + 1),
             ]
         }
-        if arrays.count > 1 { tableDefinition.append(.literal(") others")) }
+        if arrayTypes.count > 1 { tableDefinition.append(.literal(") others")) }
 
         var pieces: [Piece] = []
         var valueCount = 0

@@ -34,6 +34,7 @@ public enum SQLValue: Hashable, Sendable {
 public enum SQLType: UInt8, Sendable {
     case boolean = 1
     case integer, double, text, bytes, uuid, timestamp, json
+    /// Arrays of the scalar types, in the same order.
     case booleans, integers, doubles, texts, byteStrings, uuids, timestamps, jsons
 
     /// The type of arrays of this scalar type; nil for an array type.

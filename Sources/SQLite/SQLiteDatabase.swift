@@ -7,6 +7,7 @@ import SQL
 /// The file, and those that SQLite creates beside it (`-wal`, `-shm`), can be read by their owner only. Writes use a
 /// write-ahead log: if the process dies at any moment, the file holds every committed transaction and nothing of any
 /// other. Foreign keys are enforced. A call waits for a lock of another process until the busy timeout ends.
+/// Statements with runtime text or an array among their values fail.
 @safe public final class SQLiteDatabase {
     /// The durability of a committed transaction: the event that it survives.
     public enum Durability: Sendable {
@@ -105,6 +106,7 @@ import SQL
     /// Runs `body` as one transaction: all of it is committed or, if it throws or the process dies, nothing.
     ///
     /// The transaction takes the write lock first, so that `body` cannot fail later because another process writes.
+    /// It MUST NOT be called within a transaction.
     @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         precondition(!isInTransaction, "transactions do not nest")

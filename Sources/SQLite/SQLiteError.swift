@@ -16,7 +16,7 @@ public enum SQLiteError: Error, Hashable, Sendable {
     case newerSchema(version: Int)
     /// A row does not have the shape that its reader expects.
     case unexpectedShape(String)
-    /// Anything else: a fault of the program.
+    /// Any other error, usually a fault of the program.
     case failed(code: Int32, String)
 
     /// Creates the error for a call's extended result code.

@@ -12,6 +12,7 @@ import Server
 /// The IDs of families, people, sessions and nags are the MD5 of a letter and a number (family `f7`, person `u28`, nag
 /// `n1750`), so that load scripts can compute them.
 public enum BenchmarkSeed {
+    /// The number of families that `nagz seed bench` creates by default.
     public static let standardFamilyCount = 1_000
     /// The maximum number of guardians in `targets.txt`.
     private static let maxTargets = 2_000
@@ -20,6 +21,8 @@ public enum BenchmarkSeed {
     /// for each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time since
     /// which about ten rows of each family have changed), the pgbench scripts `w2.pgb`, `w3.pgb` and `w4.pgb`, and
     /// `pgoptions.txt` with the settings of their sessions.
+    /// - Parameter families: the number of families.
+    /// - Throws: `SeedFault.notEmpty` if the database has families.
     public static func run(
         databaseURL: String, tokens: Tokens, auditKeyring: AuditKeyring, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void

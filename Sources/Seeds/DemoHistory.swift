@@ -12,7 +12,7 @@ private struct Routine {
     let texts: [String]
     let category: NagCategory
     let weekdays: Set<Weekday>
-    /// The hour at which the nag is due.
+    /// The hour of the due time. The minute is random.
     let hour: Int
     /// The percentages of nags that are completed on time and late. The others are missed, and a few of all are
     /// withdrawn.
@@ -47,12 +47,12 @@ enum DemoHistory {
 
     private static func routines(_ people: DemoHousehold) -> [Routine] {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
-        let schoolDays: Set<Weekday> = [.monday, .tuesday, .wednesday, .thursday]
+        let homeworkDays: Set<Weekday> = [.monday, .tuesday, .wednesday, .thursday]
         return [
             Routine(
                 creator: nora, recipient: leo,
                 texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
-                category: .homework, weekdays: schoolDays, hour: 18, onTimePercent: 55, latePercent: 20,
+                category: .homework, weekdays: homeworkDays, hour: 18, onTimePercent: 55, latePercent: 20,
                 doneDefinition: .binaryCheck,
                 excuses: [.forgot, .unclearInstructions, .lackingResources, .other]),
             Routine(
@@ -68,7 +68,7 @@ enum DemoHistory {
             Routine(
                 creator: daniel, recipient: maya,
                 texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
-                category: .homework, weekdays: schoolDays, hour: 19, onTimePercent: 72, latePercent: 22,
+                category: .homework, weekdays: homeworkDays, hour: 19, onTimePercent: 72, latePercent: 22,
                 doneDefinition: .binaryWithNote,
                 excuses: [.unclearInstructions, .lackingResources]),
             Routine(

@@ -7,7 +7,9 @@ import Server
 /// A nag of the demo, and its outcome.
 struct DemoNag {
     enum Outcome {
-        case onTime, late, missed, withdrawn
+        case onTime, late, missed
+        /// The creator withdraws the nag soon after its creation.
+        case withdrawn
         /// The nag stays open.
         case open
     }
@@ -150,6 +152,7 @@ extension DemoStage {
         }
     }
 
+    /// Schedules that the recipient dismisses a missed nag, and sometimes reverses that.
     private func scheduleDismissal(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         // The first dismissal is always reversed, so that the audit log has a reversal.
         let isReversed = dice.happens(percent: 25) || dismissalCount == 0
@@ -163,6 +166,7 @@ extension DemoStage {
         }
     }
 
+    /// Schedules that the creator asks the mediator for an insistent reminder.
     private func schedulePushBack(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         schedule(at: moment) { [self] now in
             _ = try await mediator.answer(

@@ -11,6 +11,7 @@ final class DemoPerson {
     /// The password; the PIN for a person without an email address.
     fileprivate(set) var secret: String
     fileprivate(set) var id = UserID(high: 0, low: 0)
+    /// The tokens of the session, and the time at which they were issued; nil while the person is signed out.
     fileprivate var session: (access: String, refresh: Secret, since: Timestamp)?
 
     init(_ name: String, _ role: FamilyRole, email: String?, secret: String) {
@@ -26,13 +27,13 @@ struct DemoHousehold {
     let nora: DemoPerson
     let daniel: DemoPerson
     let walter: DemoPerson
-    /// 12, with an account of her own.
+    /// The older child: 12, with an account of her own.
     let maya: DemoPerson
-    /// 9, signs in with the family's code, a name and a PIN.
+    /// The younger child: 9, signs in with the family's code, a username and a PIN.
     let leo: DemoPerson
     let iris: DemoPerson
 
-    static let childName = "leo"
+    static let childUsername = "leo"
 
     /// Creates the people with new secrets, different in every installation.
     init(_ random: any Randomness) {
@@ -93,7 +94,7 @@ extension DemoStage {
             beginSession(person, try await sessions.logIn(context(now), Call(NoParameters(), request)), at: now)
         } else {
             let request = ChildLoginRequest(
-                familyCode: childCode, username: DemoHousehold.childName, pin: try PIN(wireText: secret))
+                familyCode: childCode, username: DemoHousehold.childUsername, pin: try PIN(wireText: secret))
             beginSession(person, try await sessions.childLogIn(context(now), Call(NoParameters(), request)), at: now)
         }
     }
@@ -138,7 +139,8 @@ extension DemoStage {
         try await signUp(maya, bornOn: CivilDate(year: thisYear - 12, month: 1, day: 9), at: start + .minutes(40))
         try await join(maya, at: start + .minutes(42))
         let request = MemberCreateAndAdd(
-            displayName: leo.name, role: .child, username: DemoHousehold.childName, pin: try PIN(wireText: leo.secret))
+            displayName: leo.name, role: .child, username: DemoHousehold.childUsername,
+            pin: try PIN(wireText: leo.secret))
         _ = try await families.createMember(
             caller(nora, at: start + .minutes(45)),
             Call(FamilyPath(familyID: family), request))
@@ -162,6 +164,7 @@ extension DemoStage {
         childCode = renewedFamily.childCode ?? ""
     }
 
+    /// Lets a person grant a consent: for themselves if it is to SMS, otherwise for the family.
     @discardableResult
     func grant(_ type: ConsentType, by person: DemoPerson, at now: Timestamp) async throws -> ConsentID {
         let request = ConsentCreate(familyID: type == .smsOptIn ? nil : family, type: type)
@@ -172,7 +175,7 @@ extension DemoStage {
     /// with the new one.
     func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
         child.secret = DemoHousehold.makePIN(services.random)
-        let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))
+        let request = ChildCredentialsSet(username: DemoHousehold.childUsername, pin: try PIN(wireText: child.secret))
         _ = try await families.setCredentials(
             caller(people.nora, at: now),
             Call(MemberPath(familyID: family, userID: child.id), request))

@@ -26,7 +26,8 @@ public enum DemoSeed {
     ///   - skipsNonEmpty: whether to do nothing, instead of throwing, if the database has data.
     ///   - progress: called with a text about the current step.
     ///   - announce: called with the sign-ins.
-    /// - Throws: `SeedFault.notEmpty` if anything has ever been written to the database.
+    /// - Throws: `SeedFault.notEmpty` if the database has data and `skipsNonEmpty` is false, `SeedFault.notRefused` if
+    ///   the rules allow an act that the demo expects to be refused.
     public static func run(
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
         cost: PasswordHashing.Cost = .interactive,
@@ -96,7 +97,7 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
         email = person.email
         secret = person.secret
         familyCode = childCode
-        username = DemoHousehold.childName
+        username = DemoHousehold.childUsername
     }
 
     public var description: String {

@@ -70,6 +70,7 @@ final class DemoStage {
         CivilDate(daysSinceEpoch: zone.local(end).date.daysSinceEpoch + Int64(day))
     }
 
+    /// Returns the context of an act that no request asks for.
     func context(_ now: Timestamp) -> CallContext {
         CallContext(systemActAt: now, services.random)
     }

@@ -41,7 +41,8 @@ public enum PersonaSeed {
     ///   - databaseURL: the URL of the database, as the owner of the schema.
     ///   - auditKeyring: the keys that seal the audit log's bodies about people; nil leaves them unsealed.
     /// - Returns: true if the personas were created, false if they existed.
-    /// - Throws: `SeedFault.realData` if the database has data other than seeds.
+    /// - Throws: `SeedFault.realData` if the database has data other than administrators and the data of
+    ///   `nagz seed demo`.
     @discardableResult
     public static func run(
         databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),

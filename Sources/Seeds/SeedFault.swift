@@ -2,7 +2,7 @@
 public enum SeedFault: Error, CustomStringConvertible {
     /// The database has families, accounts, or entries about them.
     case notEmpty
-    /// The database has families or accounts that no seed created.
+    /// The database has families other than the demo's, or accounts that never had a family, administrators excepted.
     case realData
     /// An act that the demo expects to be refused was not refused: a rule has changed.
     case notRefused

@@ -1,7 +1,8 @@
 import SeededNumbers
 
 extension SeededNumbers {
-    /// Returns a number below `bound`. The standard library does not guarantee the sequence of its own methods.
+    /// Returns a number from 0 to `bound` - 1; 0 if `bound` is not positive. The standard library does not guarantee
+    /// the sequence of its own methods.
     mutating func number(below bound: Int) -> Int { bound > 0 ? Int(next() >> 11) % bound : 0 }
 
     /// Returns whether an event happens whose probability is `percent`.

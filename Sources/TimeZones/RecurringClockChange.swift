@@ -3,13 +3,17 @@ import Domain
 /// The offsets of a zone after the last change that its file lists: one permanent offset, or two that alternate every
 /// year. A file contains it in the form of the POSIX variable `TZ`, such as `CET-1CEST,M3.5.0,M10.5.0/3`.
 struct RecurringClockChange: Sendable {
-    /// The range of valid offsets from UTC, in seconds: less than 26 hours in both directions (RFC 9636).
+    /// The range of accepted offsets from UTC, in seconds: less than 26 hours in both directions. RFC 9636 expects more
+    /// than -25 and less than 26 hours.
     static let offsetRange = -93_599...93_599
 
+    /// The offset from UTC in standard time, in seconds.
     private let standardOffset: Int
+    /// The summer time; nil if the standard offset is permanent.
     private let summer: SummerTime?
 
     fileprivate struct SummerTime {
+        /// The offset from UTC, in seconds.
         let offset: Int
         let start: DayOfYear
         let end: DayOfYear
@@ -23,7 +27,7 @@ struct RecurringClockChange: Sendable {
     fileprivate enum DayOfYear {
         /// The day 1…365 of a year whose 29 February is not counted (`J60` is always 1 March).
         case withoutLeapDay(Int)
-        /// The days 0…365 after 1 January.
+        /// The day that is so many days after 1 January, 0…365; 29 February counts.
         case afterNewYear(Int)
         /// The first to fourth weekday of a month, or with 5 the last; weekday 0 is Sunday.
         case weekday(month: Int, week: Int, weekday: Int)
@@ -50,12 +54,12 @@ extension RecurringClockChange.DayOfYear {
             return Self.firstDay(ofMonth: 1, in: year) + Int64(day - 1 + leapDay)
         case .afterNewYear(let days): return Self.firstDay(ofMonth: 1, in: year) + Int64(days)
         case .weekday(let month, let week, let weekday):
-            let first = Self.firstDay(ofMonth: month, in: year)
+            let firstDay = Self.firstDay(ofMonth: month, in: year)
             // 1970-01-01 was a Thursday.
-            let firstWeekday = Int((first + 4) - floorDivide(first + 4, 7) * 7)
+            let firstWeekday = Int((firstDay + 4) - floorDivide(firstDay + 4, 7) * 7)
             var day = (weekday - firstWeekday + 7) % 7 + (week - 1) * 7
             if day >= CivilDate.daysInMonth(year: year, month: month) { day -= 7 }
-            return first + Int64(day)
+            return firstDay + Int64(day)
         }
     }
 

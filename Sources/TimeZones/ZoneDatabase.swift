@@ -83,11 +83,11 @@ public final class ZoneDatabase: Sendable {
             let changedAt = attributes[.modificationDate] as? Date, let size = attributes[.size] as? UInt64
         else { return nil }
         let prefix = "# version "
-        let start = FileHandle(forReadingAtPath: path).flatMap { file in
+        let firstBytes = FileHandle(forReadingAtPath: path).flatMap { file in
             defer { try? file.close() }
             return try? file.read(upToCount: 64)
         }
-        let line = start.map { String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" } } ?? ""
+        let line = firstBytes.map { String(decoding: $0, as: UTF8.self).prefix { $0 != "\n" } } ?? ""
         let name = line.hasPrefix(prefix) ? String(line.dropFirst(prefix.count)) : nil
         return Release(name: name, changedAt: changedAt, size: size)
     }

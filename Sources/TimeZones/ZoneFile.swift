@@ -5,9 +5,9 @@ import Domain
 struct ZoneFile: ZoneRules {
     /// The times at which the offset changes, in seconds since the epoch, ascending.
     private let changes: [Int64]
-    /// The offset from each change on; as many elements as `changes`.
+    /// The offset from UTC from each change on, in seconds; as many elements as `changes`.
     private let offsets: [Int32]
-    /// The offset before the first change.
+    /// The offset from UTC before the first change, in seconds.
     private let firstOffset: Int32
     /// The rule after the last change; nil if the last offset is permanent.
     private let rule: RecurringClockChange?
@@ -36,9 +36,9 @@ extension ZoneFile {
     /// Nil for bytes that are not a TZif file of version 2 or later, and for a file that counts leap seconds.
     init?(_ bytes: [UInt8]) {
         var reader = BigEndianReader(bytes)
-        guard let first = Header(&reader), first.version >= Header.secondVersion,
-            reader.skip(first.bodySize(timeSize: 4)), let header = Header(&reader), header.leapSecondCount == 0,
-            header.typeCount > 0, header.bodySize(timeSize: 8) <= reader.remaining
+        guard let firstHeader = Header(&reader), firstHeader.version >= Header.secondVersion,
+            reader.skip(firstHeader.bodySize(timeSize: 4)), let header = Header(&reader), header.leapSecondCount == 0,
+            header.typeCount > 0, header.bodySize(timeSize: 8) <= reader.remainingBytes
         else { return nil }
         var changes: [Int64] = []
         changes.reserveCapacity(header.changeCount)
@@ -109,33 +109,34 @@ extension ZoneFile {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        var remaining: Int { bytes.count - position }
+        var remainingBytes: Int { bytes.count - position }
 
         mutating func readByte() -> UInt8? {
-            guard remaining >= 1 else { return nil }
+            guard remainingBytes >= 1 else { return nil }
             position += 1
             return bytes[position - 1]
         }
 
         mutating func readInt32() -> Int32? {
-            guard remaining >= 4 else { return nil }
+            guard remainingBytes >= 4 else { return nil }
             position += 4
             return Int32(bitPattern: bytes[position - 4..<position].reduce(0) { $0 << 8 | UInt32($1) })
         }
 
         mutating func readInt64() -> Int64? {
-            guard remaining >= 8 else { return nil }
+            guard remainingBytes >= 8 else { return nil }
             position += 8
             return Int64(bitPattern: bytes[position - 8..<position].reduce(0) { $0 << 8 | UInt64($1) })
         }
 
+        /// Reads a count; nil also if it is negative or above `ZoneFile.sizeLimit`.
         mutating func readCount() -> Int? {
             guard let count = readInt32(), 0...Int32(ZoneFile.sizeLimit) ~= count else { return nil }
             return Int(count)
         }
 
         mutating func skip(_ count: Int) -> Bool {
-            guard count <= remaining else { return false }
+            guard count <= remainingBytes else { return false }
             position += count
             return true
         }
@@ -149,7 +150,7 @@ extension ZoneFile {
 
         /// Reads the line at the end of the file: the rule, or nothing.
         mutating func readFooter() -> String? {
-            guard remaining >= 2, bytes[position] == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\n") else {
+            guard remainingBytes >= 2, bytes[position] == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\n") else {
                 return nil
             }
             return String(validating: bytes[(position + 1)..<(bytes.count - 1)], as: UTF8.self)

@@ -41,7 +41,7 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, Expressi
     public static let policyViolation: WebSocketCloseCode = 1008
     public static let messageTooBig: WebSocketCloseCode = 1009
 
-    /// Whether the code may be in a frame: a code of the IANA registry, or one for libraries and applications.
+    /// Whether the code may be in a frame: a registered code that may be sent, or one for libraries and applications.
     var isAllowedInFrame: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -57,6 +57,7 @@ public enum WebSocketError: Error, Sendable, Hashable {
     /// Text that is not UTF-8.
     case invalidText
     case messageTooLarge
+    /// More frames in a short time than the socket's limits allow. `WebSocketParser` does not check this.
     case tooManyFrames
 
     /// The code that is sent to the peer.

@@ -25,8 +25,8 @@ public struct WebSocketKey: Hashable, Sendable {
     public var acceptValue: String {
         let text = Array((text + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
-        let isDone = unsafe EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
-        precondition(isDone == 1, "libcrypto lacks SHA-1")
+        let result = unsafe EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
+        precondition(result == 1, "libcrypto lacks SHA-1")
         return Self.base64(digest)
     }
 

@@ -7,7 +7,8 @@ import JSON
 public struct DocumentWriter {
     private let files: [WireFile]
     private let records: [String: Record]
-    private let publishedNames: Set<String>
+    /// The names of the types to which the document refers by `$ref`.
+    private let referencedNames: Set<String>
     private let scalars: [String: JSONValue]
     private let frame: JSONValue
 
@@ -17,7 +18,7 @@ public struct DocumentWriter {
         let allRecords = files.flatMap(\.records)
         records = Dictionary(allRecords.map { ($0.name, $0) }) { first, _ in first }
         let frameSchemas = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
-        publishedNames = Set(
+        referencedNames = Set(
             allRecords.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name)
                 + frameSchemas)
         scalars = Dictionary(
@@ -26,7 +27,7 @@ public struct DocumentWriter {
     }
 
     /// Returns the document, in the order of the declarations.
-    /// - Throws: an error with the name of a type that is not declared.
+    /// - Throws: an error with the name of a type that is not declared, or with `frame` if the frame is no JSON object.
     public func document() throws(UnknownType) -> String {
         guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
         var paths = JSONObject()
@@ -102,13 +103,14 @@ extension DocumentWriter {
         return executed
     }
 
+    /// Returns the schema with the text as its description; unchanged if the text is empty.
     private func described(_ schema: JSONValue, _ text: String) -> JSONValue {
         guard case .object(var object) = schema, !text.isEmpty else { return schema }
         object["description"] = .string(text)
         return .object(object)
     }
 
-    /// Returns the fields of a record and of the records that it includes.
+    /// Returns the fields of a record and of the records that it includes, each with the role in which it is described.
     private func fields(of record: Record) throws(UnknownType) -> [(Field, Record.Role)] {
         var fields: [(Field, Record.Role)] = []
         for member in record.members {
@@ -170,7 +172,7 @@ extension DocumentWriter {
             return ["anyOf": [.reference(item), .reference("Executed" + item)]]
         }
         if name == "Timestamp", role == .response { return .reference("Moment") }
-        if publishedNames.contains(name) { return .reference(name) }
+        if referencedNames.contains(name) { return .reference(name) }
         guard let scalar = scalars[name] ?? (name.hasSuffix("ID") ? scalars["UUID"] : nil) else {
             throw UnknownType(name: name)
         }
@@ -297,6 +299,8 @@ extension DocumentWriter {
         ]
     }
 
+    /// Returns the `content` object of a body. An override with a schema replaces only what is below
+    /// `application/json`; any other override replaces the whole object.
     private func content(
         _ type: String, _ override: JSONValue?, _ role: Record.Role
     ) throws(UnknownType) -> JSONValue {

@@ -5,7 +5,7 @@ import JSON
 extension JSONValue {
     static func reference(_ schema: String) -> JSONValue { ["$ref": .string("#/components/schemas/" + schema)] }
 
-    /// Whether these keywords are a complete schema, which has a type.
+    /// Whether these keywords are a complete schema: they contain `type`, `$ref` or `anyOf`.
     var isCompleteSchema: Bool { self["type"] != nil || self["$ref"] != nil || self["anyOf"] != nil }
 
     /// Returns this schema with the keywords added.

@@ -83,21 +83,21 @@ public struct SwiftWriter {
 
 extension SwiftWriter {
     private mutating func writeEndpoint(_ operation: OperationDeclaration) {
-        var terms = [
+        var arguments = [
             "\"\(operation.id)\"", ".\(operation.method.lowercased())", "\"\(operation.path)\"",
             "tag: .\(operation.tag)",
         ]
-        if operation.successStatus != 200 { terms.append("status: \(operation.successStatus)") }
-        if operation.access != .bearer { terms.append("access: .open") }
-        if let tier = operation.tier { terms.append("tier: .\(tier)") }
-        if operation.isTraced { terms.append("isTraced: true") }
-        if let limit = operation.bodyLimit { terms.append("bodyLimit: \(limit)") }
+        if operation.successStatus != 200 { arguments.append("status: \(operation.successStatus)") }
+        if operation.access != .bearer { arguments.append("access: .open") }
+        if let tier = operation.tier { arguments.append("tier: .\(tier)") }
+        if operation.isTraced { arguments.append("isTraced: true") }
+        if let limit = operation.bodyLimit { arguments.append("bodyLimit: \(limit)") }
         let types = [
             operation.parameters ?? "NoParameters", operation.body ?? "NoBody", operation.answer ?? "NoAnswer",
         ]
         add("/// \(operation.summary).")
         add("public static let \(operation.id) = Endpoint<\(types.joined(separator: ", "))>(")
-        add("    Operation(\(terms.joined(separator: ", "))))")
+        add("    Operation(\(arguments.joined(separator: ", "))))")
     }
 }
 
@@ -172,23 +172,26 @@ extension SwiftWriter {
     ) {
         add("/// \(record.description)")
         writeBlock("public struct \(record.name): \(conformances)") { writer in
-            var terms: [(term: String, property: String)] = []
+            var parameters: [(declaration: String, property: String)] = []
             for member in record.members {
                 switch member {
                 case .include(let property?, let type, let fallback):
                     writer.add("public var \(property): \(type)")
-                    let initial = fallback.map { " = \($0)" } ?? ""
-                    terms.append(("\(property): \(type)\(initial)", property))
+                    let defaultClause = fallback.map { " = \($0)" } ?? ""
+                    parameters.append(("\(property): \(type)\(defaultClause)", property))
                 case .field(let field) where !field.flags.contains(.computed):
                     writer.add("/// \(field.description)")
                     writer.add("public var \(field.property): \(field.type.swiftType)")
-                    let initial = field.initialiserDefault(record.role).map { " = \($0)" } ?? ""
-                    terms.append(("\(field.property): \(field.type.swiftType)\(initial)", field.property))
+                    let defaultClause = field.initialiserDefault(record.role).map { " = \($0)" } ?? ""
+                    parameters.append(
+                        ("\(field.property): \(field.type.swiftType)\(defaultClause)", field.property))
                 default: break
                 }
             }
-            writer.writeBlock("public init(\(terms.map(\.term).joined(separator: ", ")))") { writer in
-                for term in terms { writer.add("self.\(term.property) = \(term.property)") }
+            writer.writeBlock("public init(\(parameters.map(\.declaration).joined(separator: ", ")))") { writer in
+                for parameter in parameters {
+                    writer.add("self.\(parameter.property) = \(parameter.property)")
+                }
             }
             body(&writer)
         }
@@ -211,9 +214,9 @@ extension Field {
             let (method, arguments) =
                 reader.firstIndex(of: "(").map { (reader[..<$0], reader[$0...].dropFirst()) }
                 ?? (reader[...], ")")
-            let verb =
+            let readMethod =
                 type.isOptional ? "optional" + method.prefix(1).uppercased() + method.dropFirst() : String(method)
-            return "fields.\(verb)(\"\(name)\"" + (arguments == ")" ? "" : ", ") + arguments
+            return "fields.\(readMethod)(\"\(name)\"" + (arguments == ")" ? "" : ", ") + arguments
         }
         if let bounds = type.boundsExpression {
             switch type.base {

@@ -4,6 +4,7 @@ import JSON
 public struct WireFile {
     /// The file's name without its extension.
     public var name: String
+    /// The tag of its operations; nil if the file has none.
     public var tag: String?
     /// Whether the responses of its operations contain the ID of their trace.
     public var isTraced = false
@@ -26,7 +27,10 @@ public struct OperationDeclaration {
 
     /// The authentication that clients need.
     public enum Access: String {
-        case bearer, open
+        /// An access token.
+        case bearer
+        /// No authentication.
+        case open
         /// Open, with a larger response for clients with a token.
         case optional
     }
@@ -38,7 +42,9 @@ public struct OperationDeclaration {
     public var isBodyOptional = false
     public var successStatus = 200
     public var access = Access.bearer
+    /// The Swift name of the tier of its rate limit; nil for the tier that follows from method and path.
     public var tier: String?
+    /// The Swift expression of the maximum number of bytes of its body; nil for the server's limit.
     public var bodyLimit: String?
     /// The statuses of its errors, without those of every operation and those that follow from its other clauses.
     public var errors: [String] = []
@@ -93,7 +99,8 @@ public struct Record {
 /// A member of a record.
 public enum Member {
     case field(Field)
-    /// The members of another record, in one property; the property is nil if the Swift type is handwritten.
+    /// The members of another record, in one property; the property is nil if the Swift type is handwritten. `fallback`
+    /// is the Swift expression of the property's default in the initialiser; nil for none.
     case include(property: String?, type: String, fallback: String?)
 }
 

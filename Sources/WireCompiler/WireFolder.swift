@@ -24,7 +24,8 @@ public struct WireFolder {
         self.frame = frame
     }
 
-    /// Returns the OpenAPI document.
+    /// Returns the OpenAPI document as JSON.
+    /// - Throws: an error with the name of a type that is not declared.
     public func document() throws -> String { try DocumentWriter(files, frame: frame).document() }
 
     /// Returns the Swift sources by file name.

@@ -2,6 +2,7 @@ import JSON
 
 /// An error in a file of declarations, with file and line.
 public struct WireError: Error, CustomStringConvertible {
+    /// The file's name without its extension.
     public var file: String
     public var line: Int
     public var message: String
@@ -13,9 +14,10 @@ public struct WireError: Error, CustomStringConvertible {
 /// Parses a file of declarations.
 ///
 /// A line without indentation begins a declaration. An indented line is a member of it. A line that is indented by
-/// eight spaces or more continues the line above. `//` begins a comment. A declaration is followed by ` | ` and a
-/// sentence.
+/// eight spaces or more continues the line above. `//` begins a comment. A declaration or a member can be
+/// followed by ` | ` and a sentence.
 public struct WireParser {
+    /// The file's name without its extension.
     private let name: String
     private var file: WireFile
     private var line: Line
@@ -23,16 +25,25 @@ public struct WireParser {
 
     /// The declaration that indented lines belong to.
     private enum Scope {
-        case tag, operation, record
+        /// The tag: indented lines are paragraphs that end the description of each operation of the file.
+        case tag
+        /// The last operation: indented lines are its clauses and paragraphs.
+        case operation
+        /// The last record: indented lines are its members. It is also the scope after an enumeration, a schema or a
+        /// scalar, which have no members.
+        case record
     }
 
     /// A line, joined with the lines that continue it.
     private struct Line {
+        /// The number of its first line in the file, from 1.
         var number: Int
         var isIndented: Bool
         var text: String
     }
 
+    /// Returns the declarations in the text of a file.
+    /// - Parameter name: the file's name without its extension.
     public static func parse(_ text: String, name: String) throws(WireError) -> WireFile {
         var parser = WireParser(name: name)
         for line in lines(of: text) {
@@ -148,6 +159,7 @@ extension WireParser {
         }
     }
 
+    /// Parses an indented line, as a part of the declaration that the scope names.
     private mutating func parseMember() throws(WireError) {
         switch scope {
         case .operation: return try parseClause()
@@ -167,14 +179,15 @@ extension WireParser {
         }
         if line.text.hasPrefix("refuses ") {
             var parts = try DeclarationLine(String(line.text.dropFirst(8)), error)
-            var names: [String] = []
-            while let name = parts.nextIfPresent() { names.append(name) }
-            file.records[last].refusal = (names, parts.sentence)
+            var refusedNames: [String] = []
+            while let name = parts.nextIfPresent() { refusedNames.append(name) }
+            file.records[last].refusal = (refusedNames, parts.sentence)
             return
         }
         file.records[last].members.append(.field(try parseField(of: file.records[last].role)))
     }
 
+    /// Parses what follows `...`: `Record`, or `property: Record = default`.
     private func parseInclude(_ text: String) throws(WireError) -> Member {
         var parts = try DeclarationLine(text, error)
         let first = try parts.next("a property or a record")
@@ -190,6 +203,7 @@ extension WireParser {
         return text + (text.isEmpty ? "" : "\n\n") + line.text.dropFirst().drop { $0 == " " }
     }
 
+    /// Parses a clause of the last operation, or a paragraph of its description.
     private mutating func parseClause() throws(WireError) {
         let last = file.operations.count - 1
         if line.text.hasPrefix("|") {
@@ -234,14 +248,14 @@ extension WireParser {
 extension WireParser {
     private func parseField(of role: Record.Role) throws(WireError) -> Field {
         var parts = try DeclarationLine(line.text, error)
-        var names = try parts.next("a name")
+        var joinedNames = try parts.next("a name")
         var property: String?
-        if !names.hasSuffix(":") {
+        if !joinedNames.hasSuffix(":") {
             guard parts.nextIfPresent() == "as" else { throw error("a field's name is followed by a colon or by as") }
             property = try parts.next("the property's name")
         }
-        if property == nil { names.removeLast() } else { property?.removeLast() }
-        let wireNames = names.split(separator: "/").map(String.init)
+        if property == nil { joinedNames.removeLast() } else { property?.removeLast() }
+        let wireNames = joinedNames.split(separator: "/").map(String.init)
         guard let wireName = wireNames.first else { throw error("a field needs a name") }
         var type = parts.nextIfPresent()
         var isInPath = false
@@ -280,13 +294,14 @@ extension WireParser {
         }
         if type.base.hasSuffix(")"), let open = type.base.lastIndex(of: "(") {
             let bounds = type.base[type.base.index(after: open)...].dropLast()
-            let terms = bounds.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
-            let numbers = (terms.last ?? "").replacing("_", with: "").split(separator: ".").compactMap { Int($0) }
+            let expressionAndNumbers = bounds.split(separator: ":", maxSplits: 1).map { $0.drop { $0 == " " } }
+            let numbers = (expressionAndNumbers.last ?? "").replacing("_", with: "").split(separator: ".")
+                .compactMap { Int($0) }
             guard numbers.count == 2, numbers[0] <= numbers[1] else {
                 throw error(
                     "bounds are two numbers, such as (1...64), after a name where Swift has one: (Limit.text: 1...64)")
             }
-            type.boundsExpression = String(terms[0])
+            type.boundsExpression = String(expressionAndNumbers[0])
             type.range = numbers[0]...numbers[1]
             type.base = String(type.base[..<open])
         }

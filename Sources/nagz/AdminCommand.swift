@@ -15,7 +15,7 @@ enum AdminCommand {
             case "revoke": try await revoke(&arguments)
             case "reset-password": try await resetPassword(&arguments)
             case "purge": try await purge(&arguments)
-            case "retention": try await retention(&arguments)
+            case "retention": try await applyRetention(&arguments)
             case "resync": try await resync(&arguments)
             case nil: throw Commands.missingCommandError(in: "admin")
             case let command?: throw Commands.unknownCommandError(["admin", command])
@@ -82,7 +82,7 @@ enum AdminCommand {
         print("\(counted(count, "account")) \(isDryRun ? "would be" : count == 1 ? "was" : "were") purged")
     }
 
-    private static func retention(_ arguments: inout Arguments) async throws {
+    private static func applyRetention(_ arguments: inout Arguments) async throws {
         let isDryRun = arguments.takeFlag("--dry-run")
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
@@ -97,8 +97,8 @@ enum AdminCommand {
     private static func resync(_ arguments: inout Arguments) async throws {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        let count = try await FeedEpoch.begin(databaseURL: url)
-        print("reset \(counted(count, "feed")): devices download their families and connections in full")
+        let feedCount = try await FeedEpoch.begin(databaseURL: url)
+        print("reset \(counted(feedCount, "feed")): devices download their families and connections in full")
     }
 
     private static func takeEmail(_ arguments: inout Arguments) throws -> String {

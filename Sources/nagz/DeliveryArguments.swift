@@ -14,6 +14,7 @@ extension DeliveryOptions {
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }
 
+    /// Parses the private networks into which webhooks and mails may lead: addresses and blocks, with commas.
     @Sendable
     static func parseNetworks(_ text: String) throws -> NetworkGuard {
         let blocks = text.split(separator: ",").map { (name: $0, block: NetworkBlock($0)) }

@@ -2,7 +2,7 @@ import Audit
 import Foundation
 
 /// Reads files of secret keys. It refuses a file that other users can access, and a hexadecimal key of 32 bytes or
-/// more in which fewer than eight bytes differ.
+/// more with fewer than eight different bytes.
 enum KeyFile {
     /// The maximum number of bytes of a file.
     private static let maxSize = 65_536

@@ -85,7 +85,7 @@ struct Nagz {
     }
 }
 
-/// Ends the program early with an exit code and one line.
+/// An error that ends the program with an exit code and one line on standard error.
 struct Stop: Error {
     /// Exit codes, from sysexits.h where one fits.
     enum Code: Int32 {
@@ -94,15 +94,26 @@ struct Stop: Error {
         case tampered = 1
         /// `nagz audit verify` and `reconcile`: not everything could be checked; `export`: it stopped before the end.
         case incomplete = 2
+        /// The command line or the configuration file is wrong.
         case usage = 64
+        /// The server or this device refused the change, or the person did not confirm it.
         case notApplied = 65
         case notFound = 66
+        /// The database, a server or a model does not answer, or an unexpected error occurred.
         case unavailable = 69
         case portTaken = 73
+        /// A file of the device or of a model cannot be read or written, or another error occurred on the device.
         case inputOutput = 74
+        /// The command can succeed later: a server or another process is busy, the command was interrupted, or the
+        /// cache must be downloaded again.
         case tryLater = 75
+        /// A server's response breaks the protocol, or a download differs from the catalogue.
         case protocolFault = 76
+        /// `nagz device`: the person is not signed in, or the server, a consent, a preference or a constraint forbids
+        /// the command.
         case noPermission = 77
+        /// Something that the command needs is missing or wrong: an environment variable, a file, or the state of the
+        /// database.
         case configuration = 78
         /// `nagz device`: the server's audit log does not extend the one that this device has seen.
         case logBroken = 79
@@ -154,7 +165,7 @@ struct Arguments {
 
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
 
-    /// Removes and returns the first word; nil if none remains. Options must be removed before.
+    /// Removes and returns the first word, even if it is an option; nil if none remains.
     mutating func takeNext() -> String? {
         guard !words.isEmpty else { return nil }
         consumedWords.append(words.removeFirst())

@@ -8,7 +8,7 @@ func print(_ items: Any..., separator: String = " ") {
     Swift.print(safeLine(items.map { String(describing: $0) }.joined(separator: separator)))
 }
 
-/// Prints text that contains only the program's own words, without escapes.
+/// Prints text as it is, with its line breaks. Other people's words in it must have been escaped with `safeLine`.
 func print(ownText: String) { Swift.print(ownText) }
 
 /// Prints one JSON document on standard output.

@@ -46,7 +46,7 @@ enum Seed {
 
     private static func seedBenchmark(_ url: String, _ arguments: inout Arguments) async throws {
         let folder = try arguments.takeValue("--out") ?? "."
-        let families = try arguments.takeNumber("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilyCount
+        let familyCount = try arguments.takeNumber("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilyCount
         try arguments.finish()
         let tokens = Tokens(keys: try TokenKeys.read(arguments.givenOptions))
         do {
@@ -56,7 +56,7 @@ enum Seed {
         }
         try await BenchmarkSeed.run(
             databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.givenOptions),
-            families: families,
+            families: familyCount,
             folder: folder
         ) {
             print("seeding \($0)")

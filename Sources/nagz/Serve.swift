@@ -12,7 +12,7 @@ enum Serve {
         // An invalid option is reported before a missing one.
         for option in Options.all { try option.check(arguments.givenOptions) }
         var configuration = try makeConfiguration(arguments.givenOptions)
-        let folder = try Migrate.folder(arguments.givenOptions)
+        let migrationsFolder = try Migrate.folder(arguments.givenOptions)
         let requestedPort = configuration.port
         let metrics = try arguments.givenOptions[Options.metrics] ?? MetricsOption(beside: requestedPort)
         let drainDelay = try arguments.givenOptions[Options.drainDelay] ?? 0
@@ -26,7 +26,7 @@ enum Serve {
         ProcessMemory.enableReturnOfLargeBlocks()
         // The check and the server connect to the database at the same time. The server serves nothing until the check
         // has passed.
-        async let check: Void = checkSchema(folder, configuration.databaseURL)
+        async let check: Void = checkSchema(migrationsFolder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         try await check
         let metricsLine = try await metrics.listen(server)
@@ -73,9 +73,9 @@ enum Serve {
     }
 
     /// Checks that the schema has this program's version, and that the login has no more rights than it needs.
-    private static func checkSchema(_ folder: String, _ url: String) async throws {
+    private static func checkSchema(_ migrationsFolder: String, _ url: String) async throws {
         do {
-            try await Schema.check(folder: folder, databaseURL: url)
+            try await Schema.check(folder: migrationsFolder, databaseURL: url)
         } catch let fault as PostgresError {
             throw Stop(.unavailable, fault.description)
         } catch {

@@ -41,8 +41,8 @@ struct EqualityTests {
         history.reader = reader.id
         let facts = CacheFacts(cache, family: history.family, zones: zones, now: { now })
         let (device, server) = (
-            HeuristicAIService(facts: facts, heuristics: heuristics),
-            HeuristicAIService(facts: history, heuristics: heuristics)
+            HeuristicAIService(source: facts, heuristics: heuristics),
+            HeuristicAIService(source: history, heuristics: heuristics)
         )
         var compared = 0
         var dice = SeededNumbers(seed: UInt64(history.nags.count))
@@ -139,8 +139,8 @@ struct EqualityTests {
             }
             let heuristics = try Self.heuristics.get()
             let device = HeuristicAIService(
-                facts: CacheFacts(cache, family: Self.family, now: { start }), heuristics: heuristics)
-            let server = HeuristicAIService(facts: history, heuristics: heuristics)
+                source: CacheFacts(cache, family: Self.family, now: { start }), heuristics: heuristics)
+            let server = HeuristicAIService(source: history, heuristics: heuristics)
             let (ours, theirs) = (
                 try await device.selectTone(nagID: nag.id), try await server.selectTone(nagID: nag.id)
             )

@@ -37,7 +37,7 @@ private final class ScriptedModel: ModelProvider {
 struct LocalModelTests {
     /// The rules' text with thanks, or what the child says: what the check of a model's text lets through.
     private static func kind(_ request: ModelRequest) -> String {
-        for line in request.user.split(separator: "\n") {
+        for line in request.userPrompt.split(separator: "\n") {
             let parts = line.split(separator: ": ", maxSplits: 1)
             if parts.count == 2, ["Reason", "Tip", "Text"].contains(parts[0]) { return parts[1] + ending }
             if parts.count == 2, parts[0] == "The child's words" {
@@ -78,7 +78,9 @@ struct LocalModelTests {
             #expect(summary == "The child says the bus was late.")
             #expect(try await bench.local.digest(familyID: homeFamily).summaryText.hasSuffix(Self.ending))
             #expect(model.requests.map(\.task) == [.coaching, .selectTone, .summarizeExcuse, .digest])
-            #expect(model.requests[2].user.contains("the bus was late") && !model.requests[0].user.contains("Me"))
+            #expect(
+                model.requests[2].userPrompt.contains("the bus was late")
+                    && !model.requests[0].userPrompt.contains("Me"))
             for record in bench.executions {
                 let report = record.execution
                 #expect(report.provider == "local_model" && report.model == "small" && report.route == .local)

@@ -71,7 +71,7 @@ struct OnDeviceTests {
             #expect(try await bench.ask(.selectTone).reason == .neverSynced)
             try bench.sync(facts(role: .participant))
             #expect(try await bench.ask(.selectTone, nag: 77).reason == .nagUnknown)
-            #expect(try await bench.ask(.coaching, nag: 2).reason == .notHeld)
+            #expect(try await bench.ask(.coaching, nag: 2).reason == .historyMissing)
             #expect(bench.records.allSatisfy { $0.place == .server })
             bench.far.refuses = true
             await #expect(throws: FarAway.Refused.self) { try await bench.ask(.selectTone, nag: 77) }

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EscalationTests {
     static let created = at("2026-05-05T08:00:00Z")
     static let due = at("2026-05-05T12:00:00Z")
-    let plain = Escalation(createdAt: created, base: due, quietHours: nil, zone: UniversalTime())
+    let plain = Escalation(cycleStartedAt: created, baseTime: due, quietHours: nil, zone: UniversalTime())
 
     static let phasesCases: [(String, EscalationStage)] = [
         ("2026-05-05T07:00:00Z", EscalationStage.phase(.initial)), ("2026-05-05T10:59:59.999Z", .phase(.initial)),
@@ -23,7 +23,8 @@ import Testing
 
     @Test func quietHoursHoldStepsBackTogether() {
         let held = Escalation(
-            createdAt: Self.created, base: at("2026-05-05T22:30:00Z"), quietHours: .standard, zone: UniversalTime())
+            cycleStartedAt: Self.created, baseTime: at("2026-05-05T22:30:00Z"), quietHours: .standard,
+            zone: UniversalTime())
         #expect(
             held.steps.map(\.at) == [
                 Self.created, at("2026-05-05T21:30:00Z"), at("2026-05-06T07:00:00Z"), at("2026-05-06T07:00:00Z"),
@@ -40,7 +41,7 @@ import Testing
 
     @Test func aNagMadeLateStartsWhereItIs() {
         let late = Escalation(
-            createdAt: at("2026-05-05T11:45:00Z"), base: Self.due, quietHours: nil, zone: UniversalTime())
+            cycleStartedAt: at("2026-05-05T11:45:00Z"), baseTime: Self.due, quietHours: nil, zone: UniversalTime())
         #expect(late.stage(at: at("2026-05-05T11:45:00Z")) == .phase(.dueSoon))
         #expect(late.steps.map(\.at) == late.steps.map(\.at).sorted())
     }
@@ -48,10 +49,10 @@ import Testing
     @Test func theBaseIsTheCommitTimeOnlyOnRequest() {
         let committed = at("2026-05-05T14:00:00Z")
         var preferences = Preferences()
-        #expect(Escalation.base(dueAt: Self.due, committedAt: committed, preferences: preferences) == Self.due)
+        #expect(Escalation.baseTime(dueAt: Self.due, committedAt: committed, preferences: preferences) == Self.due)
         preferences.usesCommitTimeForEscalation = true
-        #expect(Escalation.base(dueAt: Self.due, committedAt: committed, preferences: preferences) == committed)
-        #expect(Escalation.base(dueAt: Self.due, committedAt: nil, preferences: preferences) == Self.due)
+        #expect(Escalation.baseTime(dueAt: Self.due, committedAt: committed, preferences: preferences) == committed)
+        #expect(Escalation.baseTime(dueAt: Self.due, committedAt: nil, preferences: preferences) == Self.due)
     }
 
     @Test(
@@ -94,7 +95,7 @@ import Testing
             for base in [Self.due, committed ?? Self.due] {
                 for hours in [nil, QuietHours.standard] {
                     let steps = Escalation(
-                        createdAt: Self.created, base: base, quietHours: hours, zone: UniversalTime())
+                        cycleStartedAt: Self.created, baseTime: base, quietHours: hours, zone: UniversalTime())
                     #expect(steps.step(after: .phase(phase))?.at ?? .epoch >= earliest)
                 }
             }
@@ -113,7 +114,7 @@ import Testing
     @Test("the next reminder follows from the last one, quiet hours and snooze", arguments: remindersCases)
     func reminders(_ last: String?, _ now: String, _ snoozed: String?, _ expected: String) {
         let quiet = Escalation(
-            createdAt: Self.created, base: Self.due, quietHours: .standard, zone: UniversalTime())
+            cycleStartedAt: Self.created, baseTime: Self.due, quietHours: .standard, zone: UniversalTime())
         #expect(
             quiet.nextReminder(after: last.map(at), now: at(now), snoozedUntil: snoozed.map(at)) == at(expected))
     }
@@ -131,7 +132,7 @@ import Testing
                 end: TimeOfDay(secondsSinceMidnight: Int.random(in: 0..<86_400, using: &random)) ?? .midnight)
             let created = NewYork2026.spring + .seconds(Int64.random(in: -200_000...200_000, using: &random))
             let base = created + .seconds(Int64.random(in: 1...200_000, using: &random))
-            let escalation = Escalation(createdAt: created, base: base, quietHours: hours, zone: zone)
+            let escalation = Escalation(cycleStartedAt: created, baseTime: base, quietHours: hours, zone: zone)
             #expect(escalation.steps.count == 6)
             for (step, following) in zip(escalation.steps, escalation.steps.dropFirst()) {
                 #expect(step.at <= following.at)

@@ -26,7 +26,8 @@ private func read(_ pieces: [ArraySlice<UInt8>], _ limits: Limits) -> Reading {
                 case .body(let range):
                     // A range outside the input would trap here.
                     reading.bodies[reading.bodies.count - 1] += bytes[range]
-                    precondition(reading.bodies[reading.bodies.count - 1].count <= limits.body, "body above its limit")
+                    precondition(
+                        reading.bodies[reading.bodies.count - 1].count <= limits.maxBodyBytes, "body above its limit")
                 case .end: reading.bodies.append([])
                 }
             } catch {
@@ -50,11 +51,11 @@ public func fuzzRequestParser(_ start: UnsafePointer<UInt8>, _ count: Int) -> CI
     let bytes = data[2...]
     var limits = Limits()
     if data[0] & 1 == 1 {
-        limits.requestLine = 40
-        limits.head = 120
-        limits.fields = 4
-        limits.body = 64
-        limits.chunkLine = 8
+        limits.maxRequestLineBytes = 40
+        limits.maxHeadBytes = 120
+        limits.maxFields = 4
+        limits.maxBodyBytes = 64
+        limits.maxChunkLineBytes = 8
     }
     let whole = read([bytes], limits)
     let cut = 2 + (Int(data[0] >> 1) << 8 | Int(data[1])) % (bytes.count + 1)

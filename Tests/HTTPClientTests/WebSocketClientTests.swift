@@ -116,13 +116,13 @@ struct WebSocketClientTests {
         let good =
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: WebSocket\r\nConnection: upgrade\r\n"
             + "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
-        #expect(SwitchedProtocols.isAcceptance(good, of: key))
+        #expect(HandshakeResponse.isAcceptance(good, of: key))
         let bad = [
             good.replacing("101", with: "200"), good.replacing("s3p", with: "s3q"),
             good.replacing("\r\nUpgrade: WebSocket", with: ""),
             good.replacing("Connection: upgrade", with: "Connection: close"),
             good + "\r\nSec-WebSocket-Extensions: permessage-deflate", good + "\r\nno colon", "",
         ]
-        for head in bad { #expect(!SwitchedProtocols.isAcceptance(head, of: key), "\(head)") }
+        for head in bad { #expect(!HandshakeResponse.isAcceptance(head, of: key), "\(head)") }
     }
 }

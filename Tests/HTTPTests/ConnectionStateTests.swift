@@ -205,7 +205,7 @@ struct ConnectionStateTests {
     @Test("the input that is discarded after an error has a limit in bytes too")
     func lingeringFlood() {
         var limits = Limits()
-        limits.lingerBytes = 100
+        limits.maxLingerBytes = 100
         var script = Script(limits)
         script.feed("BAD\r\n")
         script.answer(persists: false)

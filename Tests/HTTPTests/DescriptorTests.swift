@@ -14,8 +14,8 @@ struct DescriptorTests {
     func fit(_ descriptors: Int, _ loops: Int, _ connections: Int, _ refusals: Int) {
         var limits = Limits()
         limits.fit(descriptors: descriptors, reserve: 100, loops: loops)
-        #expect(limits.connections == connections && limits.refusals == refusals)
-        #expect(limits.connections + loops * limits.refusals + 100 <= max(descriptors, 101))
+        #expect(limits.maxConnections == connections && limits.maxRefusalsPerLoop == refusals)
+        #expect(limits.maxConnections + loops * limits.maxRefusalsPerLoop + 100 <= max(descriptors, 101))
     }
 
     @Test("a worker that finds no descriptor free looks again, and recovers by itself", arguments: [EMFILE, ENFILE])

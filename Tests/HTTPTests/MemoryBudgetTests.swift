@@ -55,8 +55,8 @@ struct MemoryBudgetTests {
     @Test("an address has at most twice as many connections as are free, so that others always find room")
     func connections() throws {
         var limits = Limits()
-        limits.connections = 90
-        limits.connectionsPerAddress = 80
+        limits.maxConnections = 90
+        limits.maxConnectionsPerAddress = 80
         let limiter = ConnectionLimiter(limits: limits)
         func connect(_ network: RemoteAddress.Network) -> Int { (0..<100).count { _ in limiter.admit(network) } }
         let counts = try (1...4).map { connect(try network("192.0.2.\($0)")) }
@@ -68,8 +68,8 @@ struct MemoryBudgetTests {
     @Test("by default one address cannot have all connections")
     func defaults() {
         let limits = Limits()
-        #expect(limits.connectionsPerAddress < limits.connections)
-        #expect(limits.requestMemoryPerAddress < limits.requestMemory)
-        #expect(limits.answerMemoryPerAddress < limits.answerMemory)
+        #expect(limits.maxConnectionsPerAddress < limits.maxConnections)
+        #expect(limits.maxRequestMemoryBytesPerAddress < limits.maxRequestMemoryBytes)
+        #expect(limits.maxAnswerMemoryBytesPerAddress < limits.maxAnswerMemoryBytes)
     }
 }

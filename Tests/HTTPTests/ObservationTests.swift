@@ -142,7 +142,7 @@ struct ObservationTests {
     func stalledStream() async throws {
         let log = RequestLog()
         var limits = Limits()
-        limits.writeWindow = .milliseconds(30)
+        limits.writeRateWindow = .milliseconds(30)
         try await withServer(try application(), limits: limits, observer: log) { _, port in
             let client = Client(port: port, receiveBuffer: 4_096)
             client.send("GET /endless HTTP/1.1\r\nHost: a\r\n\r\n")

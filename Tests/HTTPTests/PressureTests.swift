@@ -46,8 +46,8 @@ struct PressureTests {
     func drip(_ loops: Int) async throws {
         // An eighth of what a server has by default.
         var limits = Limits()
-        limits.requestMemory /= 8 * Self.scale
-        limits.requestMemoryPerAddress /= 8 * Self.scale
+        limits.maxRequestMemoryBytes /= 8 * Self.scale
+        limits.maxRequestMemoryBytesPerAddress /= 8 * Self.scale
         try await withServer(try application(), limits: limits, loops: loops) { _, port in
             let attackers = (0..<256).map { index in
                 let client = Client(port: port, from: 66)
@@ -65,8 +65,8 @@ struct PressureTests {
     @Test("many addresses that send slowly together block no small writes")
     func manyAddresses() async throws {
         var limits = Limits()
-        limits.requestMemory = 4 << 20
-        limits.requestMemoryPerAddress = 1 << 20
+        limits.maxRequestMemoryBytes = 4 << 20
+        limits.maxRequestMemoryBytesPerAddress = 1 << 20
         try await withServer(try application(), limits: limits) { _, port in
             let attackers = (0..<64).map { index in
                 let client = Client(port: port, from: UInt32(100 + index % 16))
@@ -81,7 +81,7 @@ struct PressureTests {
     @Test("a proxy's requests count for the client it names, and for the /64 of an IPv6 client")
     func behindProxy() async throws {
         var limits = Limits()
-        limits.requestMemoryPerAddress = 100_000
+        limits.maxRequestMemoryBytesPerAddress = 100_000
         let gate = Gate()
         let route = Route(.post, "/hold") { request in
             await gate.pass()
@@ -126,9 +126,9 @@ struct PressureTests {
                 statuses.append(Int(status) ?? 0)
                 if status == "503" { #expect(String(decoding: head, as: UTF8.self).contains("retry-after: 1\r\n")) }
                 readers.append(client)
-                #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
+                #expect(server.answerMemory.reservedBytes <= limits.maxAnswerMemoryBytesPerAddress)
             }
-            let admitted = limits.answerMemoryPerAddress / Self.page.count
+            let admitted = limits.maxAnswerMemoryBytesPerAddress / Self.page.count
             #expect(statuses.count { $0 == 200 } == admitted && statuses.count { $0 == 503 } == 100 - admitted)
             let other = Client(port: port, from: 2)
             other.send("GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -143,7 +143,7 @@ struct PressureTests {
     @Test("a page can read the refusal of an answer for lack of memory, and refusals before its origin was read")
     func crossOrigin() async throws {
         var limits = Limits()
-        limits.answerMemoryPerAddress = 1 << 20
+        limits.maxAnswerMemoryBytesPerAddress = 1 << 20
         let route = Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) }
         let policy = CORSPolicy.sample("https://app.example")
         let application = Application(router: try Router([route]), cors: policy, compressionThreshold: nil)
@@ -166,7 +166,7 @@ struct PressureTests {
     @Test("a connection goes on after a large answer was refused, and HEAD and half-close use no memory")
     func refusedAnswer() async throws {
         var limits = Limits()
-        limits.answerMemoryPerAddress = 1 << 20
+        limits.maxAnswerMemoryBytesPerAddress = 1 << 20
         try await withServer(try application(), limits: limits) { server, port in
             let client = Client(port: port)
             client.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\nHEAD /page HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -181,7 +181,7 @@ struct PressureTests {
     @Test("a stream reserves its buffer, and no more streams run than there is memory for")
     func streams() async throws {
         var limits = Limits()
-        limits.answerMemoryPerAddress = 3 * limits.writeBuffer + 200_000
+        limits.maxAnswerMemoryBytesPerAddress = 3 * limits.maxWriteBufferBytes + 200_000
         let gate = Gate()
         let route = Route(.get, "/stream") { _ in
             Response(
@@ -207,7 +207,7 @@ struct PressureTests {
             }
             #expect(statuses == ["200", "200", "200", "503", "503"])
             await gate.open()
-            #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
+            #expect(server.answerMemory.reservedBytes <= limits.maxAnswerMemoryBytesPerAddress)
             withExtendedLifetime(readers) {}
         }
     }
@@ -215,7 +215,7 @@ struct PressureTests {
     @Test("a stream that has nothing to send for a while keeps its buffer reserved")
     func restingStream() async throws {
         var limits = Limits()
-        limits.answerMemoryPerAddress = limits.writeBuffer + 200_000
+        limits.maxAnswerMemoryBytesPerAddress = limits.maxWriteBufferBytes + 200_000
         let gate = Gate()
         let route = Route(.get, "/stream") { _ in
             Response(
@@ -236,7 +236,7 @@ struct PressureTests {
             let second = Client(port: port)
             second.send(request)
             #expect(answers(in: await second.receiveAll()).map(\.status) == [503])
-            #expect(server.answerMemory.reservedBytes >= limits.writeBuffer)
+            #expect(server.answerMemory.reservedBytes >= limits.maxWriteBufferBytes)
             await gate.open()
             #expect(String(decoding: await reader.receiveAll(), as: UTF8.self) == "1\r\ny\r\n0\r\n\r\n")
         }
@@ -245,9 +245,9 @@ struct PressureTests {
     @Test("a backlog of answers that there is no memory for ends its connection")
     func backlog() async throws {
         var limits = Limits()
-        limits.answerMemoryPerAddress = 0
+        limits.maxAnswerMemoryBytesPerAddress = 0
         // Not for being slow: the reader below does not read before its connection has ended.
-        limits.writeWindow = .seconds(3_600)
+        limits.writeRateWindow = .seconds(3_600)
         try await withServer(try application(), limits: limits) { server, port in
             let client = Client(port: port, receiveBuffer: 4_096)
             let request = "GET /small HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -23,7 +23,7 @@ struct RequestMemoryTests {
             .immediate(.post, "/") { .text(.ok, "\($0.body.count)") },
         ]
         var limits = Limits()
-        limits.requestMemory = 100_000
+        limits.maxRequestMemoryBytes = 100_000
         try await withServer(Application(router: try Router(routes)), limits: limits, body)
     }
 

@@ -197,7 +197,7 @@ struct ServerTests {
     @Test("the server answers connections over a limit with 503")
     func limits() async throws {
         var limits = Limits()
-        limits.connectionsPerAddress = 2
+        limits.maxConnectionsPerAddress = 2
         let record = Record()
         try await withServer(try sampleApplication(), limits: limits, observer: record) { _, port in
             let first = Client(port: port)
@@ -218,7 +218,7 @@ struct ServerTests {
     @Test("a proxy is not bound by the limit of connections per address")
     func connectionsOfProxy() async throws {
         var limits = Limits()
-        limits.connectionsPerAddress = 1
+        limits.maxConnectionsPerAddress = 1
         let application = try sampleApplication(proxies: TrustedProxies(["127.0.0.0/8"]))
         try await withServer(application, limits: limits) { server, port in
             let clients = (0..<3).map { _ in Client(port: port) }

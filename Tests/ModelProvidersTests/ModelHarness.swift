@@ -26,7 +26,7 @@ struct ModelHarness: Sendable {
     static let model = "test-model"
     static let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
     static let request = ModelRequest(
-        task: .coaching, system: "Be kind.", user: "A tip: \"start\"", traceparent: trace)
+        task: .coaching, systemPrompt: "Be kind.", userPrompt: "A tip: \"start\"", traceparent: trace)
 
     /// Runs `body` on a fresh event loop.
     static func onLoop<Value: Sendable>(

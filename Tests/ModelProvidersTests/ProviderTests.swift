@@ -126,7 +126,7 @@ struct ProviderTests {
             .jsonObject: ["type": "json_object", "schema": written], .none: nil,
             .jsonSchema: ["type": "json_schema", "json_schema": ["name": "nag", "strict": true, "schema": written]],
         ]
-        let asked = ModelRequest(task: .intent, system: "s", user: "u", schema: schema)
+        let asked = ModelRequest(task: .intent, systemPrompt: "s", userPrompt: "u", schema: schema)
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
             for style in SchemaStyle.allCases {
@@ -150,7 +150,7 @@ struct ProviderTests {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
             var long = ModelHarness.request
-            long.user = String(repeating: "a", count: 64 << 10)
+            long.userPrompt = String(repeating: "a", count: 64 << 10)
             let asked = long
             let tooLong = try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good"), asked) }
             #expect(tooLong == "tooLong")

@@ -100,7 +100,8 @@ struct RealRuntimeTests {
     @Test("a real runtime answers in the form of a schema, forced by its grammar")
     func structured() async throws {
         let schema = OutputSchema(name: "tip", fields: [.init("kind", choices: ["tip"]), .init("text")])
-        let request = ModelRequest(task: .intent, system: "Be kind.", user: "A tip, please.", schema: schema)
+        let request = ModelRequest(
+            task: .intent, systemPrompt: "Be kind.", userPrompt: "A tip, please.", schema: schema)
         let result = try await ModelHarness.onLoop { try await Self.gateway($0, "kind").generate(request) }
         #expect(result.structuredFields?["kind"] == "tip")
         #expect(result.structuredFields?["text"].map(trimmed) == Self.sentence)
@@ -118,7 +119,7 @@ struct RealRuntimeTests {
     @Test("a prompt that is longer than a real runtime reads is reported as too long")
     func context() async throws {
         var long = try Self.request()
-        long.user = String(repeating: "word ", count: 2_000)
+        long.userPrompt = String(repeating: "word ", count: 2_000)
         let request = long
         #expect(try await ModelHarness.onLoop { await outcome(try Self.gateway($0, "kind"), request) } == "tooLong")
     }

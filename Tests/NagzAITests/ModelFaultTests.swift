@@ -44,7 +44,7 @@ struct ModelFaultTests {
     func coverage() {
         func request(_ task: ModelTask, bytes: Int = 100, schema: OutputSchema? = nil) -> ModelRequest {
             ModelRequest(
-                task: task, system: "", user: String(repeating: "a", count: bytes), schema: schema)
+                task: task, systemPrompt: "", userPrompt: String(repeating: "a", count: bytes), schema: schema)
         }
         #expect(ProviderCapabilities.localStandard.covers(request(.coaching)))
         #expect(!ProviderCapabilities.localLite.covers(request(.coaching)), "it does not rewrite")

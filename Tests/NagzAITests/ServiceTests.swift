@@ -30,7 +30,7 @@ private struct FixedFacts: FactSource {
     @Test func answersAllSevenAsTheHeuristicsDo() async throws {
         let rules = try heuristics()
         let facts = NagFacts(nag: nag(), streak: 4)
-        let service: any AIService = HeuristicAIService(facts: FixedFacts(nag: facts), heuristics: rules)
+        let service: any AIService = HeuristicAIService(source: FixedFacts(nag: facts), heuristics: rules)
         let snapshot = Snapshot(facts)
         #expect(
             try await service.summarizeExcuse("no", nagID: nagID)
@@ -46,7 +46,7 @@ private struct FixedFacts: FactSource {
 
     @Test func theSourcesErrorComesThrough() async throws {
         let service = HeuristicAIService(
-            facts: FixedFacts(nag: NagFacts(nag: nag())), heuristics: try heuristics())
+            source: FixedFacts(nag: NagFacts(nag: nag())), heuristics: try heuristics())
         await #expect(throws: FixedFacts.UnknownNag.self) {
             try await service.selectTone(nagID: NagID(high: 1, low: 1))
         }

@@ -53,8 +53,8 @@ public struct TrustedKeys: Sendable {
         SignedNote("nagz audit key\n\(new.text)\n", signedBy: [old])
     }
 
-    /// Trusts a key if a trusted key has handed over to it.
-    /// - Returns: whether the note is such a handover.
+    /// Trusts the key that a note names, if a trusted key of the same name has signed the note.
+    /// - Returns: whether the note is such a handover, also of a key that was trusted before.
     @discardableResult
     public mutating func acceptHandover(_ note: SignedNote) -> Bool {
         let lines = note.text.split(separator: "\n", omittingEmptySubsequences: false)

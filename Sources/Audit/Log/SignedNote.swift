@@ -14,7 +14,8 @@ public struct SignedNote: Hashable, Sendable {
     public let signatures: [Signature]
 
     /// Signs a text.
-    /// - Precondition: the text is not empty, ends with a line feed and holds no other control character.
+    /// - Precondition: the text ends with a line feed, has something before it, and contains no control characters but
+    ///   line feeds.
     public init(_ text: String, signedBy keys: [SigningKey]) {
         precondition(Self.isValidText(text))
         self.text = text

@@ -18,7 +18,8 @@ public struct Tile: Hashable, Sendable {
         self.count = count
     }
 
-    /// Parses `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`.
+    /// Parses `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`. It returns
+    /// nil for any other text.
     public init?(level: String, path: [String]) {
         guard let level = Self.parseNumber(level, digits: 1...2), level < Self.levelCount, var last = path.last else {
             return nil

@@ -11,9 +11,10 @@ enum ExpectedValue: Sendable, Hashable, ExpressibleByStringLiteral {
     /// Not known: the entry that records the value has lost its details. The person is the one whom the entry is about;
     /// nil where that may be several people.
     case lostDetails(Pseudonym?)
-    /// Not known: the entry about this person is older than the detail, or has lost its details.
+    /// Not known: the entry about this person is older than the detail, or has lost its details; nil where the entry is
+    /// about no single person.
     case notRecorded(Pseudonym?)
-    /// Not compared: an entry that has lost its details may have changed it.
+    /// Not compared: entries do not record the value, or one that has lost its details may have changed it.
     case unknown
 
     init(stringLiteral text: String) { self = .text(text) }

@@ -2,7 +2,7 @@ import Domain
 
 /// The points that retention has deleted.
 struct DroppedPoints: Sendable {
-    /// The sums of each member's deleted points that the member's row of totals claims.
+    /// The sums of the deleted points by account, as the account's row of totals states them.
     var claimedSums: [UserID: ScoreSums] = [:]
     /// The sums of the points that the audit log records for each person and that have no row any more.
     var recordedSums: [Pseudonym: ScoreSums] = [:]
@@ -28,8 +28,8 @@ extension FamilyReconciliation {
         compareSums(row.user, "", row.sums, expected)
     }
 
-    /// Compares the deleted points that the totals claim with those that the entries record. If retention has deleted
-    /// entries too, a difference is a gap.
+    /// Compares the deleted points that the totals claim with those that the entries record. A difference is a gap if
+    /// retention has deleted entries too. If entries about the person have lost their details, it is a gap or unproven.
     mutating func checkDroppedPoints() {
         for (user, person) in droppedPoints.people {
             let claimed = droppedPoints.claimedSums[user] ?? ScoreSums()

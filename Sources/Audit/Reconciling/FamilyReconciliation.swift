@@ -9,6 +9,7 @@ public struct FamilyReconciliation: Sendable {
     var report = StateReport()
     /// The keys of the rows that the entries record and that have not come yet.
     private var remainingKeys: [StateFinding.Subject: Set<StateKey>] = [:]
+    /// The number of membership rows that came and belong to erased people.
     private var membersWithoutPersonCount = 0
     /// The sums of the rows of points that came, for each account whose row of totals has not come yet.
     var uncheckedSums: [UserID: ScoreSums] = [:]
@@ -61,7 +62,7 @@ public struct FamilyReconciliation: Sendable {
         if row.sourceNag.map(replay.nagsWithUnreadEffects.contains) ?? false {
             return addLostDetails(row.subject, row.id, of: row.person)
         }
-        addUnknown(row)
+        addUnexplained(row)
     }
 
     /// Returns the expected row of a row of the database, and removes its key from `remainingKeys`; nil where the
@@ -163,7 +164,7 @@ public struct FamilyReconciliation: Sendable {
     }
 
     /// Reports a row that no entry records: as a gap if retention may have deleted the entry.
-    private mutating func addUnknown(_ row: StateRow) {
+    private mutating func addUnexplained(_ row: StateRow) {
         if replay.lastPrunedNumber > 0, row.creationNumber <= replay.lastPrunedNumber {
             report.add(.pruned)
         } else {

@@ -4,11 +4,29 @@ import Domain
 public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of row or of other state that a finding is about.
     public enum Subject: String, Sendable {
-        case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
+        /// An entry of the audit log.
+        case entry
+        /// The state of a chain's ledger: the number and the hash of its newest entry.
+        case clock
+        case membership, relationship, consent, nag
+        /// A gamification event.
+        case points
+        /// The sums of a member's gamification events.
+        case totals
+        case badge, policy
+        /// An account, or its link to a pseudonym.
+        case account
+        case connection
+        /// A version of an incentive rule.
         case incentiveRule = "incentive_rule"
+        /// The effect of an incentive rule.
         case incentive
         case constraint = "ai_constraint"
-        case administrator, schema, log
+        case administrator
+        /// What protects the log: triggers, functions, row policies, rules, constraints and grants.
+        case schema
+        /// The Merkle log.
+        case log
     }
 
     public enum Problem: String, Sendable {
@@ -20,7 +38,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case differs
         /// The log itself is invalid here: `found` is the fault, as the verifiers name it.
         case broken
-        /// The family could not be replayed from this entry on.
+        /// The family could not be replayed from the entry on whose number is the finding's ID.
         case notReplayed = "not_replayed"
         /// An entry that records the row cannot be read.
         case unread
@@ -36,9 +54,11 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     public var problem: Problem
     /// The column that differs.
     public var field: String?
+    /// The column's value in the row, or the code of a broken log's fault.
     public var found: String?
+    /// The column's value by the entries.
     public var expected: String?
-    /// The number of the entry that says otherwise.
+    /// The number of the entry that says otherwise, or at which the log is broken; nil where none is known.
     public var number: Int64?
 
     public init(
@@ -87,9 +107,11 @@ public struct StateReport: Sendable, Hashable {
     /// The maximum number of findings in `findings`, and in `unprovenFindings`; the counts include all.
     public static let maxListedFindings = 100
 
+    /// The number of chains: those of families and connections, and the one outside both.
     public var families: Int64 = 0
+    /// The number of entries that were replayed.
     public var entries: Int64 = 0
-    /// The number of rows that were compared with the log.
+    /// The number of rows, leaves of the tree and facts about the schema that were compared.
     public var rows: Int64 = 0
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
@@ -114,13 +136,13 @@ public struct StateReport: Sendable, Hashable {
         if unprovenFindings.count < Self.maxListedFindings { unprovenFindings.append(finding) }
     }
 
-    public mutating func add(_ gap: Gap, _ number: Int64 = 1) { gaps[gap, default: 0] += number }
+    public mutating func add(_ gap: Gap, _ count: Int64 = 1) { gaps[gap, default: 0] += count }
 
     public mutating func merge(_ other: StateReport) {
         families += other.families
         entries += other.entries
         rows += other.rows
-        for (gap, number) in other.gaps { add(gap, number) }
+        for (gap, count) in other.gaps { add(gap, count) }
         findings += other.findings.prefix(max(0, Self.maxListedFindings - findings.count))
         findingCount += other.findingCount
         unprovenFindings += other.unprovenFindings.prefix(max(0, Self.maxListedFindings - unprovenFindings.count))
@@ -128,7 +150,8 @@ public struct StateReport: Sendable, Hashable {
         incompleteReason = incompleteReason ?? other.incompleteReason
     }
 
-    /// `explained`, `unexplained` or `incomplete`.
+    /// The result in one word: `unexplained` if there are findings; otherwise `incomplete` if not everything could be
+    /// compared, and `explained` if it was. Unproven findings do not count.
     public var verdict: String {
         findingCount > 0 ? "unexplained" : incompleteReason == nil ? "explained" : "incomplete"
     }

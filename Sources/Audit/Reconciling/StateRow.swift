@@ -13,7 +13,7 @@ public struct StateRow: Sendable {
     public var user: UserID?
     /// The person whom the row's entry is about; nil where that may be several people.
     public var person: Pseudonym?
-    /// The nag whose end may have caused the row.
+    /// The nag whose escalation or end may have caused the row; nil where there is none.
     public var sourceNag: ResourceID?
     /// The number of the act that made the row, where no other act changes such rows; 0 where the row does not say.
     public var creationNumber: Int64 = 0
@@ -67,9 +67,12 @@ public enum StateKey: Sendable, Hashable, CustomStringConvertible {
     case id(ResourceID)
     /// The number of the entry that made the row.
     case number(Int64)
+    /// The person of a membership.
     case person(Pseudonym)
     case badge(Pseudonym, type: String)
+    /// The two people of a relationship, in ascending order.
     case pair(Pseudonym, Pseudonym)
+    /// A version of the incentive rule with that ID.
     case version(of: ResourceID, Int)
     /// The key of the family's policy.
     case policy

@@ -20,6 +20,7 @@ public struct AuditLogVerifier {
         public var exposureWindow = Timestamp.Span.seconds(5)
         /// The maximum time by which an entry may be later than the checkpoint that covers it.
         public var largestClockLead = Timestamp.Span.minutes(11)
+        /// The minimum age of entries at the time when they are pruned.
         public var retention = Prune.retention
         /// The maximum age of the newest checkpoint when the export is created.
         public var largestCheckpointAge = Timestamp.Span.minutes(11)
@@ -41,10 +42,11 @@ public struct AuditLogVerifier {
     private var header: ExportRecord.Header?
     private var chains: [FamilyID: Chain] = [:]
     private var treeSize: Int64 = 0
-    /// The hashes that the tree has completed and the export has not listed yet.
+    /// The hashes that the tree has completed and the export has not listed yet, by level and position.
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
+    /// The last, incomplete tile of each level.
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levelCount)
-    private var newestTime = Timestamp(microseconds: .min)
+    private var newestCheckpointTime = Timestamp(microseconds: .min)
     /// The sizes of the witnessed checkpoints that this log is proven to extend.
     private var consistentSizes: Set<Int64> = []
     /// Whether the last line was read, and the export has no fewer entries than that line says.
@@ -66,9 +68,9 @@ public struct AuditLogVerifier {
         var lastSequencedHash: [UInt8] = []
         /// Whether an entry without a position has been read, after which no entry may have one.
         var hasPendingEntry = false
-        /// The number of the first entry of each person whose body is erased.
+        /// For each person, the number of the first entry whose body is erased.
         var missingBodies: [Pseudonym: Int64] = [:]
-        /// The number of the first entry of each person whose body cannot be read.
+        /// For each person, the number of the first entry whose body cannot be read.
         var unreadableBodies: [Pseudonym: Int64] = [:]
         /// The people of whom an entry records the erasure.
         var erasedPeople: Set<Pseudonym> = []
@@ -269,7 +271,7 @@ public struct AuditLogVerifier {
         }
         isLastCheckpointUntrusted = false
         guard checkpoint.origin == header?.origin else { throw AuditFinding(.wrongOrigin) }
-        guard checkpoint.time >= newestTime, checkpoint.size >= newestCheckpoint?.size ?? 0 else {
+        guard checkpoint.time >= newestCheckpointTime, checkpoint.size >= newestCheckpoint?.size ?? 0 else {
             throw AuditFinding(.clockWentBack, position: checkpoint.size)
         }
         if header?.family == nil {
@@ -283,7 +285,7 @@ public struct AuditLogVerifier {
             }
             consistentSizes.insert(checkpoint.size)
         }
-        (newestCheckpoint, newestTime) = (checkpoint, checkpoint.time)
+        (newestCheckpoint, newestCheckpointTime) = (checkpoint, checkpoint.time)
     }
 
     private mutating func checkInclusion(
@@ -309,6 +311,7 @@ public struct AuditLogVerifier {
         provenFamilies.insert(leaf.family)
     }
 
+    /// The families whose newest sequenced entry is proven to be in the log.
     private var provenFamilies: Set<FamilyID> = []
 
     private mutating func checkConsistency(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
@@ -325,7 +328,7 @@ public struct AuditLogVerifier {
     /// Returns the result, after the last record.
     public func verdict() -> Verdict {
         guard let header else { return .incomplete("there is no header: this is not an export, or not its beginning") }
-        if let finding = firstBodyWithoutRecord() { return .tampered(finding) }
+        if let finding = findBodyWithoutErasure() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is truncated: its last line is missing") }
         if isLastCheckpointUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
         if hasAllClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
@@ -366,7 +369,7 @@ public struct AuditLogVerifier {
 
     /// Returns a finding about a body that is missing or unreadable although no entry records the erasure of its
     /// person: the first one in the first such chain; nil where there is none.
-    private func firstBodyWithoutRecord() -> AuditFinding? {
+    private func findBodyWithoutErasure() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
             let missing = chain.missingBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()
             let unreadable = chain.unreadableBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()

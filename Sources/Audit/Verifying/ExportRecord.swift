@@ -3,13 +3,15 @@ import Domain
 /// One line of an export of the audit log.
 public enum ExportRecord: Sendable {
     case header(Header)
+    /// The note with a `Prune`: retention has deleted the beginning of a chain.
     case prune(SignedNote)
+    /// An entry, with its position in the Merkle log; nil while it has none.
     case entry(AuditEntry, Payload, position: Int64?)
     /// An entry whose hashes have been computed already.
     case prepared(PreparedEntry)
     /// A position of the log whose entry is not in the export.
     case leaf(LogLeafPosition)
-    /// A stored root of a perfect subtree.
+    /// A stored root of a perfect subtree; at level 0, the hash of a leaf that does not match its entry.
     case node(level: Int, position: Int64, hash: [UInt8])
     case checkpoint(SignedNote)
     /// Proves that a family's newest sequenced entry is in the log of `size` entries.
@@ -23,6 +25,7 @@ public enum ExportRecord: Sendable {
 
     /// The first line of an export: its log, its family and the time at which it was created.
     public struct Header: Hashable, Sendable {
+        /// The log's name.
         public var origin: String
         /// The exported family; nil for all families.
         public var family: FamilyID?
@@ -41,7 +44,9 @@ public enum ExportRecord: Sendable {
     /// The erasable part of an entry.
     public enum Payload: Hashable, Sendable {
         case whole(salt: [UInt8], body: [UInt8])
+        /// Salt and body are deleted.
         case erased
+        /// The body cannot be opened: its key is missing, or it was changed.
         case unreadable
     }
 }
@@ -66,32 +71,57 @@ public struct LogLeafPosition: Hashable, Sendable {
 /// A fault of an audit log, and the entry at which it begins.
 public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
+        /// An entry is invalid in its family's chain.
         case chain(ChainVerifier.Fault)
+        /// A body cannot be opened although no entry records the erasure of its person.
         case unreadableBody
+        /// A body is missing although no entry records the erasure of its person.
         case erasedWithoutRecord
+        /// The log has a leaf for an entry that the export lacks.
         case missingEntry
+        /// The number of a family's clock, or its hash, is not that of the newest entry of the chain.
         case clockDiffers(clock: Int64, chain: Int64)
+        /// A family has entries but no clock.
         case noClock
+        /// A family's newest sequenced entry is not the one whose leaf the log has.
         case leafDiffers
+        /// A leaf does not come at the next position of the log, which is `expected`.
         case outOfPlace(expected: Int64)
+        /// An entry has no position in the log although the exposure window has passed, or although a later entry of
+        /// its family has one.
         case neverSequenced
+        /// An entry is too much later than the checkpoint that covers it.
         case futureEntry
+        /// A listed hash of the tile layout is not the one that its leaves give.
         case nodeDiffers(level: Int)
+        /// No trusted key has signed the export's last checkpoint, or that of a witness.
         case untrustedCheckpoint
+        /// A checkpoint is another log's.
         case wrongOrigin
+        /// The leaves before a checkpoint are not as many as it says, or have another root.
         case rootDiffers(size: Int64)
+        /// A checkpoint is earlier or smaller than one before it.
         case clockWentBack
+        /// There are leaves after the newest checkpoint, which covers `size` leaves.
         case unsignedTail(size: Int64)
+        /// The proof that an entry is in the log is invalid.
         case badInclusion
+        /// The proof that the log extends a witness's checkpoint of `old` leaves is invalid.
         case badConsistency(old: Int64)
+        /// A witness saw another root for a log of `size` leaves.
         case witnessDiffers(size: Int64)
+        /// A witness saw more leaves than the newest checkpoint has, and no later.
         case shrunk(witnessed: Int64, found: Int64)
+        /// A prune record is not signed by a trusted key, or does not match the log.
         case badPrune
+        /// Entries were pruned before the end of their retention.
         case tooEarlyPruned
     }
 
     public var family: FamilyID?
+    /// The number of the entry in the family's chain; nil where the fault is at no entry.
     public var number: Int64?
+    /// The position in the Merkle log at which the fault begins; nil where it has none.
     public var position: Int64?
     public var reason: Reason
 
@@ -143,6 +173,7 @@ public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
         return place.isEmpty ? words : "\(place): \(words)"
     }
 
+    /// The reason as people read it.
     private var words: String {
         switch reason {
         case .chain(.outOfOrder(let expected, let found)): "entry \(found) follows where \(expected) belongs"

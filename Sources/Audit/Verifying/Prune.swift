@@ -2,6 +2,7 @@ import Domain
 
 /// The content of a signed note which says that retention deleted one family's entries up to a number.
 public struct Prune: Hashable, Sendable {
+    /// The log's name.
     public let origin: String
     public let family: FamilyID
     /// The number of the last deleted entry.

@@ -27,7 +27,7 @@ public protocol AICall<Question, Response>: Sendable {
 
     /// Returns the parameters and the body that carry a question and its options.
     func request(_ question: Question, _ options: ExecutionOptions) -> (parameters: Parameters, body: Body)
-    /// Returns the question and the options of a request: the reverse of `request`.
+    /// Returns the question of a request, its options, and whether the answer is to become a draft.
     func decodeRequest(
         _ parameters: Parameters, _ body: Body
     ) -> (question: Question, options: ExecutionOptions, wantsDraft: Bool)

@@ -6,20 +6,25 @@ import NagzAI
 public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     case malformedRequest = "MALFORMED_REQUEST"
     case authenticationFailed = "AUTHN_FAILED"
+    /// The caller's role or account does not allow it, or a consent or preference is missing.
     case authorizationDenied = "AUTHZ_DENIED"
+    /// A rule or a limit of the family forbids it.
     case policyForbidden = "POLICY_FORBIDDEN"
     case notFound = "NOT_FOUND"
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     case conflict = "CONFLICT"
+    /// The request names an older state, such as by `If-Match`, or the family's last guardian would leave.
     case preconditionFailed = "PRECONDITION_FAILED"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
     case unsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
     case validationFailed = "VALIDATION_ERROR"
+    /// A value is outside what the family's policy allows.
     case policyInvalidValue = "POLICY_INVALID_VALUE"
     case rateLimited = "RATE_LIMITED"
     case internalError = "INTERNAL_ERROR"
     case unavailable = "UNAVAILABLE"
 
+    /// The usual HTTP status of the code. An `APIError` can have another one, such as 416 for a range of a picture.
     public var status: Int {
         switch self {
         case .malformedRequest: 400
@@ -67,6 +72,7 @@ public enum ErrorReason {
     public static let mailNotConfigured = "mail_not_configured"
     /// The operator has not configured a gateway that sends codes by text message.
     public static let smsNotConfigured = "sms_not_configured"
+    /// The operator has not configured messages to browsers.
     public static let webPushNotConfigured = "web_push_not_configured"
     /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"

@@ -6,6 +6,7 @@ public struct ExecutionFault: Hashable, WireInput, WireMembers {
     /// A code of `NagzAI.ExecutionCode`, or of a newer server.
     public var code: String
     public var traceID: TraceID
+    /// Whether the person may still get an answer: by waiting, confirming, or asking again.
     public var isRecoverable: Bool
     /// The confirmation to send with the same question, once the person has agreed to the error's message.
     public var confirmation: Secret?

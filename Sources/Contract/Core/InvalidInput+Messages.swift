@@ -69,6 +69,7 @@ extension InvalidInput {
         InvalidInput("must be a code of \(length) letters and digits")
     }
     static let notAttachmentPath = InvalidInput("must be the path of an attachment")
+    /// - Parameter version: the only version that is accepted.
     static func notVersion(_ version: Int, _ field: String) -> InvalidInput {
         InvalidInput("must be \(version)", field: field)
     }

@@ -14,22 +14,22 @@ public struct Operation: Hashable, Sendable {
         case open, bearer
     }
 
-    /// The rate limit that applies.
+    /// The rate limit that applies, for each person, or for each address without a sign-in.
     public enum RateTier: Sendable {
         /// 300 per minute.
         case read
-        /// Reads of one nag's details, which clients make for each nag of a list: 1,200 per minute.
+        /// Reads of one nag's details or of a picture, which clients make for each nag of a list: 1,200 per minute.
         case nagDetail
         /// 200 per minute.
         case write
-        /// Status changes, excuses and uploads: 60 per minute.
+        /// Status changes, excuses, recomputed escalations and uploads: 60 per minute.
         case frequentWrite
         /// Calls of third parties on behalf of a person: 5 per minute.
         case thirdParty
-        /// Sign-up and sign-in: 60 per minute and address. Failed attempts are also counted, per account and per
-        /// address.
+        /// Sign-up, sign-in, and changes of a password, an email address or a telephone number: 60 per minute. Failed
+        /// attempts are also counted, per account and per address.
         case auth
-        /// Health probes and metrics: unlimited.
+        /// Health probes: unlimited.
         case exempt
     }
 

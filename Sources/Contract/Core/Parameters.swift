@@ -17,6 +17,7 @@ public struct ParameterReader: Sendable {
 
     private let path: [Pair]
     private let query: [Pair]
+    /// The record of the names that are read, and the index of the query in it; nil to record none.
     private let nameRecord: (names: KnownNames, partIndex: Int)?
 
     /// - Parameter names: records the names that are read; nil to record none.
@@ -60,8 +61,8 @@ public struct ParameterReader: Sendable {
         return value
     }
 
-    /// Returns a number of ASCII digits after an optional minus sign. A number of more than 64 bits is clamped, because
-    /// no operation distinguishes such numbers.
+    /// Returns the query parameter as an integer: ASCII digits after an optional minus sign. A number of more than
+    /// 64 bits is clamped, because no operation distinguishes such numbers.
     public func optionalInteger(_ name: String) throws(InvalidInput) -> Int? {
         guard let text = try queryPair(name)?.value.utf8 else { return nil }
         let isNegative = text.first == UInt8(ascii: "-")

@@ -24,6 +24,7 @@ extension WireInput {
 
 /// A value that can be decoded and encoded.
 public typealias WireValue = WireReadable & WireOutput
+/// An object that can be decoded and encoded, also as the whole body of a request or response.
 public typealias WireObject = WireInput & WireOutput & WireContent
 
 /// A value that is encoded as the members of an object, so that others can add members to it.
@@ -76,6 +77,7 @@ extension Patch: Hashable where Value: Hashable {}
 /// name the field.
 public struct FieldReader: Sendable {
     private let object: JSONObject
+    /// The record of the names that are read, and the index of this object in it; nil to record none.
     private let nameRecord: (names: KnownNames, partIndex: Int)?
 
     public init(_ object: JSONObject) {
@@ -103,7 +105,7 @@ public struct FieldReader: Sendable {
         return try read(json, name)
     }
 
-    /// Returns the value of a field that may be absent but not null.
+    /// Returns the value of a field, or `fallback` if it is absent. Null is refused.
     public func defaulted<Value: WireReadable>(_ name: String, to fallback: Value) throws(InvalidInput) -> Value {
         guard let json = value(name) else { return fallback }
         return try read(json, name)
@@ -116,7 +118,8 @@ public struct FieldReader: Sendable {
         return json == .null ? .null : .value(try read(json, name))
     }
 
-    /// Refuses fields that people could mistake for fields of this object.
+    /// Refuses fields that people could mistake for fields of this object. A field that is null is not refused.
+    /// - Parameter message: the message of the error.
     public func refuse(_ names: [String], _ message: String) throws(InvalidInput) {
         for name in names where object[name].map({ $0 != .null }) ?? false {
             throw InvalidInput(message, field: name)

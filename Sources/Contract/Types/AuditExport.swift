@@ -9,16 +9,19 @@ public enum AuditExportLine: Sendable, Hashable {
     case entry(Entry)
     /// A position of the log whose entry was pruned.
     case leaf(LeafPosition)
-    /// A hash of the tile layout.
+    /// A stored hash of the Merkle log: the root of the 256^`level` leaves at this position of the level. At level 0 it
+    /// is the hash of a leaf that does not match its entry.
     case node(level: Int, position: Int, hash: HexDigest)
     /// A signed note: the state of the log.
     case checkpoint(note: String)
     /// The proof that a log of `size` leaves contains an entry.
     case inclusion(LeafPosition, size: Int, path: [HexDigest])
+    /// The proof that a log begins with an earlier state of it.
     case consistency(ConsistencyProof)
     /// The state of a family's ledger: the number and the hash of its newest entry.
     case clock(FamilyID, n: Int, head: HexDigest)
-    /// The last line. `clocks` is the number of `clock` lines; nil in exports of older servers.
+    /// The last line, with the numbers of `entry` lines and of `clock` lines; the latter is nil in exports of older
+    /// servers.
     case end(entries: Int, clocks: Int?)
     /// A line of a later version, which is ignored.
     case other
@@ -27,6 +30,7 @@ public enum AuditExportLine: Sendable, Hashable {
     public struct Header: Sendable, Hashable {
         /// The version of this format.
         public static let version = 1
+        /// The log's name, as in its checkpoints.
         public var origin: String
         /// The family; nil for all families.
         public var familyID: FamilyID?
@@ -43,25 +47,30 @@ public enum AuditExportLine: Sendable, Hashable {
 
     /// An entry with its body and its position in the log.
     public struct Entry: Sendable, Hashable {
+        /// The family whose chain this is, or the connection, whose ID takes the place of a family's; the nil ID for
+        /// acts outside both.
         public var familyID: FamilyID
-        /// The number of the entry in its family.
+        /// The number of the entry in its chain: 1, 2, 3, …
         public var n: Int
         /// The time in microseconds since 1970-01-01T00:00:00Z.
         public var atMicroseconds: Int
         public var kind: String
         public var actor: Pseudonym
+        /// The person whom the act concerns; nil if there is none.
         public var subject: Pseudonym?
         public var resourceID: ResourceID?
         public var traceID: TraceID
         public var requestID: RequestID
         /// The commitment to the body. It remains when the body is erased.
         public var commit: HexDigest
+        /// The hash of the previous entry of the chain.
         public var previous: HexDigest
         public var hash: HexDigest
         /// The position in the log; nil if the entry is not in the log yet.
         public var position: Int?
         /// The state of the body: `whole`, `erased` or `unreadable`.
         public var payload: String
+        /// The salt of the commitment; nil unless `payload` is `whole`.
         public var salt: HexDigest?
         /// The body in hexadecimal digits; nil unless `payload` is `whole`.
         public var body: String?
@@ -94,8 +103,9 @@ public enum AuditExportLine: Sendable, Hashable {
     public struct LeafPosition: Sendable, Hashable, WireInput {
         public var position: Int
         public var familyID: FamilyID
-        /// The number of the entry in its family.
+        /// The number of the entry in its chain.
         public var n: Int
+        /// The hash of the leaf at the position.
         public var hash: HexDigest
 
         public init(position: Int, familyID: FamilyID, n: Int, hash: HexDigest) {

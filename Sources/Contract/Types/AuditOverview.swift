@@ -6,7 +6,7 @@ extension AuditActivity {
     public enum Unit: String, Sendable, CaseIterable, WireEnumeration { case minute, hour, day, week, month }
 }
 
-/// Binary content.
+/// A body of any bytes, such as a picture or a tile of the Merkle log.
 public struct Bytes: WireContent, Hashable {
     public static var form: ContentForm { .other }
 

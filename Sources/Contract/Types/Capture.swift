@@ -8,7 +8,7 @@ public enum InputSource: String, Sendable, CaseIterable, WireEnumeration {
     case imported = "import"
 }
 
-/// The place in a client where an input was entered.
+/// The place in a client where an input was entered. The server records it, and decides nothing by it.
 public enum SourceContext: String, Sendable, CaseIterable, WireEnumeration {
     case dashboard, capture, habit, legacy, onboarding
     case imported = "import"

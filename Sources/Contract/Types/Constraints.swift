@@ -5,6 +5,7 @@ import NagzAI
 extension ConstraintOrderUpdate {
     public static let idCounts = 1...ConstraintLimit.maxConstraintsPerScope
 
+    /// Checks the number of IDs, and that none occurs twice.
     func check() throws(InvalidInput) {
         guard Self.idCounts.contains(ids.count) else {
             throw .wrongCount(Self.idCounts, of: "ids", in: "ids")

@@ -12,6 +12,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
     public var message: String?
     public var ruleID: IncentiveRuleID?
     public var actionType: IncentiveReward?
+    /// The number of points; it has no meaning for a badge.
     public var amount: Int?
     public var recipientIDs: [UserID]?
 

@@ -7,10 +7,10 @@ extension DraftPlanStep {
     }
 }
 
-/// The author of a draft's body.
+/// The engine or person that wrote a draft's body.
 public enum DraftWriter: String, Sendable, CaseIterable, WireEnumeration {
     case rules
-    /// The model that `model` names.
+    /// The model that `DraftResponse.model` names.
     case model
     /// An engine of the client.
     case client
@@ -34,7 +34,7 @@ extension DraftResponse {
         }
     }
 
-    /// The author of the present body.
+    /// The writer of the present body.
     public var writer: DraftWriter {
         if editedAt != nil { return .person }
         return switch model {

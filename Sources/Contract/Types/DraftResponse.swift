@@ -10,26 +10,28 @@ public struct DraftResponse: Hashable, WireObject {
     public var authorID: UserID
     public var source: DraftSource
     public var body: DraftBody
-    /// The rows that the author selected.
+    /// The rows that the author selected; for a draft of `evaluatePushBack`, the push-back's event.
     public var contextIDs: [ResourceID]
     /// The selected rows that the draft is based on.
     public var citations: [ResourceID]
-    /// The author of the first body: `heuristic`, `client`, or a model's provider and name, such as
+    /// The engine that wrote the first body: `heuristic`, `client`, or a model's provider and name, such as
     /// `server_gateway/NAME`.
     public var model: String
     /// A keyed digest of the body, as recorded in the audit log with each step; nil without a key.
     public var bodyHash: String?
     /// The reason why the rules wrote the draft instead of the requested model; `none` if they did not.
     public var fallbackReason = noFallback
-    /// The confidence, 0 to 1; nil for a body from the client.
+    /// The confidence in the draft, 0 to 1; nil for a body from the client.
     public var confidence: Double?
-    /// The warnings about the author's words.
+    /// The warnings and prompts of constraints about the author's words, and the words that were not understood as a
+    /// time.
     public var warnings: [String]
     public var progress: DraftProgress
     public var editedBy: UserID?
     public var editedAt: Timestamp?
     public var approvedBy: UserID?
     public var approvedAt: Timestamp?
+    /// The time of the last confirmation of this version; nil before.
     public var confirmedAt: Timestamp?
     public var executedBy: UserID?
     public var executedAt: Timestamp?
@@ -39,10 +41,11 @@ public struct DraftResponse: Hashable, WireObject {
     public var resultID: ResourceID?
     /// The import that created the draft; nil for other drafts.
     public var importID: ImportID?
-    /// The item of the import from which the draft was made; nil for other drafts.
-    public var itemID: InputID?
-    /// The person who is to decide about the draft: the creator of a nag whose recipient asks for a later time; nil for
+    /// The ID of the import's item from which the draft was made, or a UUID derived from it if it is none; nil for
     /// other drafts.
+    public var itemID: InputID?
+    /// The person who is to decide about the draft: the creator of a nag whose recipient asks for a later time, or for
+    /// which another person's import proposes a new due time; nil for other drafts.
     public var addresseeID: UserID?
     public var traceID: TraceID
     public var createdAt: Timestamp

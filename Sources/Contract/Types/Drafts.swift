@@ -101,6 +101,7 @@ extension DraftApproval {
 
     func check() throws(InvalidInput) { try Self.check(acknowledged) }
 
+    /// Checks that no side effect occurs twice.
     static func check(_ acknowledged: [DraftSideEffect]) throws(InvalidInput) {
         guard Set(acknowledged).count == acknowledged.count else {
             throw .repeated("side effect", in: "acknowledged_side_effects")

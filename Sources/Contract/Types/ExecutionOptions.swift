@@ -6,6 +6,7 @@ import NagzAI
 public struct ExecutionOptions: Hashable, Sendable {
     /// The execution's trace, which overrides the request's `traceparent`.
     public var traceID: TraceID?
+    /// The ID that the client chose for the question, and repeats with each attempt.
     public var questionID: QuestionID?
     /// The token of an AI session.
     public var sessionID: Secret?
@@ -15,6 +16,7 @@ public struct ExecutionOptions: Hashable, Sendable {
     public var isTaskUnknown = false
     public var privacyLevel: PrivacyLevel?
     public var intent: QuestionIntent?
+    /// The model to ask; for the person's own keys also the provider, or `provider/model`.
     public var model: String?
     /// The routing rule by which the client chose the server.
     public var rule: RoutingRule?
@@ -24,7 +26,9 @@ public struct ExecutionOptions: Hashable, Sendable {
     /// Whether the client requests a model's answer.
     public var asksForModel: Bool { taskType == .localModel || taskType == .cloudModel }
 
+    /// The maximum length of `model`, in Unicode scalars.
     public static let maxModelNameLength = 64
+    /// The maximum length of an AI session's token and of a confirmation, in Unicode scalars.
     static let maxTokenLength = 64
 
     public init(

@@ -5,7 +5,9 @@ import NagzAI
 /// A report on how a question was answered, or why it was not.
 public struct ExecutionReport: Hashable, WireObject {
     public var id: ExecutionID
+    /// The provider of the answer, or of the model that failed: `heuristic` for the rules and for other errors.
     public var provider: String
+    /// The model of the provider; nil for the rules.
     public var model: String?
     /// The model that the question was sent to, even if it gave no usable answer; nil if it was sent to none.
     public var asked: AskedModel?

@@ -4,6 +4,7 @@ import NagzAI
 
 /// The stages of a question, in order.
 public enum ExecutionStage: String, Sendable, CaseIterable, WireEnumeration {
+    /// The question was received.
     case created
     /// The router has decided.
     case routed

@@ -29,7 +29,7 @@ extension NagImport {
     /// The allowed numbers of items of an import, and of drafts of a step.
     static let itemCounts = 1...100
 
-    func check() throws(InvalidInput) { try items.requireDistinct(\.itemID, "items") }
+    func check() throws(InvalidInput) { try items.checkCountAndIDs(\.itemID, "items") }
 }
 
 /// The outcome of an imported item.
@@ -53,7 +53,7 @@ extension ImportResponse {
 // MARK: Steps with several drafts
 
 extension ImportSelection {
-    func check() throws(InvalidInput) { try drafts.requireDistinct(\.draftID, "drafts") }
+    func check() throws(InvalidInput) { try drafts.checkCountAndIDs(\.draftID, "drafts") }
 }
 
 extension ImportApproval {
@@ -73,7 +73,7 @@ extension ImportExecution {
 extension Array {
     /// Checks the size of a list, and that no ID occurs twice.
     /// - Throws: `InvalidInput` unless the list has 1 to 100 elements with distinct IDs.
-    fileprivate func requireDistinct<ID: Hashable>(
+    fileprivate func checkCountAndIDs<ID: Hashable>(
         _ id: (Element) -> ID, _ name: String
     ) throws(InvalidInput) {
         guard NagImport.itemCounts.contains(count) else {

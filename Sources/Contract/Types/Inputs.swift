@@ -3,7 +3,7 @@ import JSON
 
 /// An act of a person on their device.
 public enum InputAct: Hashable, Sendable {
-    /// Reports a nag's status, with an optional note.
+    /// Reports a nag as completed, with an optional note. The server refuses every other status.
     case status(NagStatus, note: String?)
     /// Explains why a nag is not done. With a category, the text is the device's summary, and the original text stayed
     /// on the device.
@@ -44,7 +44,7 @@ public enum InputAct: Hashable, Sendable {
 
 /// One input from a device's outbox.
 public struct OutboxItem: Hashable, WireObject {
-    /// The lengths of a summary, in characters.
+    /// The lengths of a summary, in Unicode scalars.
     public static let summaryLengths = 1...500
 
     /// The ID that the device has chosen. An item that is sent several times counts as one input.
@@ -135,6 +135,7 @@ extension OutboxUpload {
     /// The maximum number of items of an upload.
     public static let maxItemCount = 100
 
+    /// Checks the number of items, and that no client ID occurs twice.
     func check() throws(InvalidInput) {
         guard (1...Self.maxItemCount).contains(items.count) else {
             throw .wrongCount(1...Self.maxItemCount, of: "elements", in: "items")

@@ -8,6 +8,7 @@ public struct Metric: Hashable, WireObject {
     public var unit: String
     public var warnAbove: Double?
     public var warnBelow: Double?
+    /// The values of the last five minutes, oldest first; nil for a metric without a chart.
     public var sparklineHistory: [Double]?
 
     public init(

@@ -17,6 +17,7 @@ extension NagResponse {
 }
 
 extension NagCreate {
+    /// Checks the number of attachments.
     func check() throws(InvalidInput) {
         guard attachmentIDs.count <= AttachmentLimit.maxPerNag else {
             throw .tooMany("elements", max: AttachmentLimit.maxPerNag, in: "attachment_ids")

@@ -4,7 +4,9 @@ import JSON
 /// The parameters of a sync: the family, the position to continue from, and whether the response includes facts.
 public struct SyncQuery: WireParameters, Hashable {
     public var familyID: FamilyID
+    /// The server's time in the previous page; nil for the beginning of the feed.
     public var since: Timestamp?
+    /// The cursor of the previous page, which takes precedence over `since`.
     public var cursor: String?
     /// Whether to include the facts that a device needs for AI operations.
     public var includesFacts: Bool

@@ -44,6 +44,7 @@ public struct MemberFacts: Hashable, WireObject {
     public var tone: PreferredTone
     /// Whether the person allows AI operations on their device.
     public var allowsOnDeviceAI: Bool
+    /// The number of nags that the person has done on time since their last miss.
     public var streak: Int
     /// The numbers of the person's resolved nags (completed or missed) by category; categories without any are omitted.
     public var resolvedNags: [ResolvedNags]

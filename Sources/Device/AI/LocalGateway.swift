@@ -60,7 +60,7 @@ public final class LocalGateway: ModelProvider, Sendable {
         await runOnLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
     }
 
-    /// Runs `body` on the event loop. Returns nil if the task was cancelled.
+    /// Runs `body` on the event loop, to its end even if the calling task is cancelled. Returns nil if the loop throws.
     private func runOnLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
     ) async -> Value? {

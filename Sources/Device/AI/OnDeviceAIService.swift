@@ -21,6 +21,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
     private let requestedProvider: RequestedProvider?
     private let failure: (any Error) -> ServerFailure?
     private let record: (AnswerRecord) -> Void
+    /// Returns the microseconds since a fixed moment.
     private let stopwatch: () -> Int64
 
     /// - Parameters:
@@ -76,7 +77,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
                         operation, question, routed, serverFailure: replacesServer ? .unavailable : nil),
                     .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
-                guard isReachable else { throw local.refuseUnreachable(routed) }
+                guard isReachable else { throw local.recordUnreachableServer(routed) }
                 (reason, rule) = (AnswerReason(miss), .localFailureFallback)
             } catch {
                 local.recordRefusal(routed, error)
@@ -101,7 +102,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             guard !decision.rule.isForcedCloud, routed.choices.mode != .byoOnly, reason != .switchedOff,
                 requestedProvider == nil,
                 let response = try? await local.answerRouted(operation, question, routed, serverFailure: .unavailable)
-            else { throw local.refuseUnreachable(routed) }
+            else { throw local.recordUnreachableServer(routed) }
             return recordAnswer(response, .device, .serverUnreachable)
         }
     }
@@ -145,8 +146,8 @@ public protocol AnsweringServer: AIService {
 
 /// A failure of the server that an error of a call reveals.
 public enum ServerFailure: Hashable, Sendable {
-    /// The server gave no usable answer: no connection was established, or the response was late, incomplete, or had a
-    /// status from 500.
+    /// The server gave no usable answer: no connection was established (`isConnectionFault`), or the response was late,
+    /// incomplete or unreadable, or had a status from 500.
     case unreachable(isConnectionFault: Bool)
     /// The server says that the person lacks the consent `ai_mediation`.
     case consentMissing
@@ -155,7 +156,8 @@ public enum ServerFailure: Hashable, Sendable {
 /// A provider of the server that a person requests for one question.
 public struct RequestedProvider: Hashable, Sendable {
     public let taskType: TaskType
-    /// The model, or the provider of the key; nil if there is only one.
+    /// The model's name, or the name of the provider of the person's own key; nil for the rules, and for
+    /// a provider with one model.
     public let model: String?
 
     public init(taskType: TaskType, model: String? = nil) {
@@ -169,14 +171,17 @@ public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
 /// The reason why the device or the server answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
-    /// The cache is fresh and has the facts, or the operation needs none.
+    /// No other reason applies. Usually the cache is fresh and has the facts, or the operation needs none; but the
+    /// server may also have answered, for example because the question is too long for the device.
     case fresh
     /// The cache is older than a day, or from the future after a clock was set back.
     case stale
+    /// The cache has never been synced completely.
     case neverSynced = "never_synced"
+    /// The cache does not have the nag.
     case nagUnknown = "nag_unknown"
     /// The facts are about another person, whose history the cache does not have.
-    case notHeld = "not_held"
+    case historyMissing = "not_held"
     /// The operation is about the whole family.
     case wholeFamily = "whole_family"
     /// The server has to record the answer before the next one.
@@ -209,7 +214,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
             switch miss {
             case .neverSynced: .neverSynced
             case .nagUnknown: .nagUnknown
-            case .historyMissing: .notHeld
+            case .historyMissing: .historyMissing
             }
     }
 }
@@ -225,6 +230,7 @@ public struct AnswerRecord: Hashable, Sendable {
     public let place: AnswerPlace
     public let reason: AnswerReason
     public let at: Timestamp
+    /// The time that the answer took.
     public let microseconds: Int64
     /// The age of the cache from which the device answered; nil for answers of the server, answers that need no cache,
     /// and records that were read from the cache.

@@ -50,7 +50,9 @@ struct LogFollower {
     /// A key that did not come from the server.
     let pinnedKey: VerifierKey?
 
-    /// Checks the checkpoint of a page, and stores it if it is larger than the stored one.
+    /// Checks the checkpoint of a page, and stores it unless the stored one is larger. If the page has none or a
+    /// smaller one, the server's newest checkpoint is fetched, checked and stored. Before the first checkpoint, a page
+    /// without one is accepted.
     /// - Parameter pageNote: the signed note of the page; nil if it has none.
     /// - Throws: `LogFault` if the log is not correct; the source's errors.
     func follow(_ pageNote: String?) async throws {
@@ -137,7 +139,8 @@ public enum LogFault: Error, Hashable, Sendable {
     case otherLog(known: String, shown: String)
     /// The log has fewer entries than before.
     case shrunk(from: Int64, to: Int64)
-    /// The log that the server shows now does not begin with the log of this size that the device has seen.
+    /// It is not proven that the log that the server shows now begins with the log of this size that the device has
+    /// seen.
     case rewritten(size: Int64)
 }
 

@@ -83,6 +83,7 @@ public final class Outbox {
     }
 
     /// Returns the oldest items to upload.
+    /// - Throws: `SQLiteError`, also for an item that cannot be read, which blocks the uploads of its family.
     public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxItemCount) throws -> [OutboxItem] {
         try database.rows(
             """
@@ -167,6 +168,8 @@ public struct UnappliedInput: Hashable, Sendable {
     public let item: OutboxItem
     /// Whether the nag had ended in another way. Otherwise the rules did not allow the act.
     public let isConflict: Bool
+    /// The code of the server's refusal; nil if it gave none.
     public let code: String?
+    /// The message of the server's refusal, for the person; nil if it gave none.
     public let message: String?
 }

@@ -8,7 +8,8 @@ import NagzAI
 public protocol FeedSource: LogSource {
     func fetchPage(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
-    /// The time by which this device's clock is ahead of the server's, by the latest answer.
+    /// The time by which this device's clock is ahead of the server's, by the latest answer with a date; negative if it
+    /// is behind, nil before the first such answer.
     var clockAhead: Timestamp.Span? { get async }
 }
 
@@ -39,7 +40,8 @@ public struct SyncSummary: Hashable, Sendable {
     public var uploadedCount = 0
     /// The server's results for items that it did not apply.
     public var unappliedResults: [InputResult] = []
-    /// Whether the round was a full resync.
+    /// Whether the server began the feed anew in this round: at the first sync by cursors, or because it could not
+    /// continue from the stored position.
     public var wasRefetched = false
     /// Whether the consent `ai_mediation` ended in this round, so that this device no longer answers.
     public var wasConsentWithdrawn = false
@@ -97,6 +99,7 @@ public struct SyncService {
         return summary
     }
 
+    /// Records the failure in the cache if the server was unreachable, and otherwise that the server answered.
     private func recordContact(_ failure: ServerFailure?) throws {
         if case .unreachable(let isConnectionFault) = failure {
             try cache.record(NetworkWatch.Fault(at: now(), isConnectionFault: isConnectionFault))
@@ -163,11 +166,12 @@ public struct SyncService {
     }
 }
 
-/// A server that breaks the contract.
+/// A breach of the contract by the server.
 public enum SyncFault: Error, Hashable, Sendable {
-    /// The server says that there are more rows, but gives the same position again.
+    /// The feed does not end: the server says that there are more rows but gives the same position again, repeatedly
+    /// begins anew, or sends more than the maximum number of pages.
     case noProgress
-    /// The server accepted an upload, but did not answer its items.
+    /// The server accepted an upload, but answered none of its items.
     case unanswered
 }
 

@@ -67,11 +67,11 @@ private final class ChangeSignal: Sendable {
 
     private let state = Mutex(State())
     /// The stream that wakes the watch. It holds at most one element.
-    private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private let wakeEvents = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     func setChanged() {
         state.withLock { $0.hasChanged = true }
-        wakes.continuation.yield()
+        wakeEvents.continuation.yield()
     }
 
     /// Records whether the watch listens. The beginning of listening counts as a change, because earlier changes were
@@ -84,7 +84,7 @@ private final class ChangeSignal: Sendable {
             state.hasChanged = state.hasChanged || isListening
             return state.isListening
         }
-        wakes.continuation.yield()
+        wakeEvents.continuation.yield()
         return wasListening
     }
 
@@ -104,7 +104,7 @@ private final class ChangeSignal: Sendable {
                 setChanged()
             }
             await withTaskCancellationHandler {
-                for await _ in wakes.stream { return }
+                for await _ in wakeEvents.stream { return }
             } onCancel: {
                 timer.cancel()
             }

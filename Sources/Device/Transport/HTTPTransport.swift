@@ -14,7 +14,7 @@ public final class HTTPTransport: Transport {
 
     public let server: ServerAddress
     private let timeout: Duration
-    private let authorities: String?
+    private let authoritiesPath: String?
     private let loop: EventLoop
     private let client = Mutex<LoopBound<HTTPClient>?>(nil)
 
@@ -25,7 +25,7 @@ public final class HTTPTransport: Transport {
     public init(
         _ server: ServerAddress, timeout: Duration = .seconds(20), authorities: String? = nil
     ) throws(SystemError) {
-        (self.server, self.timeout, self.authorities) = (server, timeout, authorities)
+        (self.server, self.timeout, self.authoritiesPath) = (server, timeout, authorities)
         loop = try EventLoop(name: "nagz-device")
         try loop.start()
     }
@@ -50,7 +50,7 @@ public final class HTTPTransport: Transport {
     ) async throws(TransportError) {
         let request = HTTPClientRequest("GET", "\(server)\(target)")
         _ = try await runOnLoop { transport, poller async throws(HTTPClientError) in
-            let socket = WebSocketClient(poller, networks: .unrestricted, authorities: transport.authorities)
+            let socket = WebSocketClient(poller, networks: .unrestricted, authorities: transport.authoritiesPath)
             return try await socket.receive(from: request, onOpen: onOpen) { _ in onMessage() }
         }
     }
@@ -84,7 +84,7 @@ public final class HTTPTransport: Transport {
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let newClient = LoopBound(
-            value: HTTPClient(poller, networks: .unrestricted, authorities: authorities))
+            value: HTTPClient(poller, networks: .unrestricted, authorities: authoritiesPath))
         client.withLock { $0 = newClient }
         return newClient.value
     }

@@ -3,8 +3,8 @@ import Foundation
 
 /// A server's address: `https` with any host, or `http` with a host of the local network.
 ///
-/// Plain HTTP does not encrypt tokens, so it is accepted only for loopback, private addresses (RFC 1918, link-local)
-/// and names of the local network.
+/// Plain HTTP does not encrypt tokens, so it is accepted only for loopback, private IPv4 addresses (RFC 1918,
+/// link-local) and names that end with `.local`.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     public let isEncrypted: Bool
     /// The host; an IPv6 address has no brackets.

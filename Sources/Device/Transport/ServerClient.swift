@@ -13,7 +13,8 @@ public actor ServerClient {
     private let now: @Sendable () -> Timestamp
     /// The running exchange of the refresh token, which concurrent calls share; nil if there is none.
     private var refreshTask: Task<Result<DeviceSession, ClientError>, Never>?
-    /// The time by which this device's clock is ahead of the server's, by the latest answer.
+    /// The time by which this device's clock is ahead of the server's, by the latest answer with a date; negative if it
+    /// is behind, nil before the first such answer.
     public private(set) var clockAhead: Timestamp.Span?
 
     public init(
@@ -129,7 +130,7 @@ public actor ServerClient {
         return refreshedSession
     }
 
-    /// Signs in, which needs no session.
+    /// Signs in without a session, and returns the new one. The caller saves it.
     public static func signIn<Body>(
         _ endpoint: Endpoint<NoParameters, Body, AuthResponse>, _ body: Body, at server: ServerAddress,
         over transport: any Transport
@@ -152,10 +153,11 @@ public actor ServerClient {
 
 /// A reason why a call failed.
 public enum ClientError: Error, Hashable, Sendable {
+    /// There is no whole response, or the call was cancelled.
     case transport(TransportError)
-    /// The server refused.
+    /// The server refused, or failed with a status from 500.
     case refused(APIError)
-    /// A successful answer could not be parsed, or a proxy answered with status 502.
+    /// A successful answer could not be parsed, or a proxy answered with status 502. The text names the reason.
     case unreadable(String)
     /// The session has ended, and the person has to sign in again.
     case signedOut

@@ -15,7 +15,8 @@ public struct DeviceSession: Hashable, Sendable {
     public var refreshToken: Secret
     /// The device's secret for the next sign-in; nil if the response had none. It is not stored in the session's file.
     public var receivedDeviceSecret: Secret?
-    /// A key of the server's audit log that did not come from the server.
+    /// The key that verifies the signatures of the server's audit log. The person gave it at sign-in, not the server;
+    /// nil if they gave none.
     public var logKey: VerifierKey?
 
     public init(
@@ -32,7 +33,8 @@ public struct DeviceSession: Hashable, Sendable {
         self.logKey = logKey
     }
 
-    /// Creates the session of a successful sign-in.
+    /// Creates the session of a successful sign-in. Of a person with several families it takes the one that the server
+    /// names, or else the first.
     public init(_ answer: AuthResponse, at server: ServerAddress) {
         self.init(
             server: server, userID: answer.user.id, displayName: answer.user.displayName,

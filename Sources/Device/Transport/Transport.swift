@@ -1,10 +1,12 @@
 import Contract
 import Domain
 
-/// Sends a request to a server and returns its answer.
+/// The connection of a device to one server, over which it sends requests and listens to a WebSocket.
 ///
 /// Code that answers only on the device has no transport, so it cannot reach the network.
 public protocol Transport: Sendable {
+    /// Sends a request, and returns the response whatever its status.
+    /// - Throws: the reason why there is no response.
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 
     /// Opens a WebSocket, and returns when it ends or the task is cancelled.
@@ -25,6 +27,7 @@ public struct TransportRequest: Sendable {
     public var target: String
     /// The access token; nil for a request that needs no session.
     public var token: Secret?
+    /// The JSON that is sent; empty for none.
     public var body: [UInt8]
 
     public init(method: Operation.Method, target: String, token: Secret?, body: [UInt8]) {
@@ -60,7 +63,7 @@ public enum TransportError: Error, Hashable, Sendable {
     case untrusted
     /// The response did not arrive in time.
     case timedOut
-    /// The response is not HTTP or ended early, the request is not valid HTTP, or it failed for another reason.
+    /// Any other failure: the response ended early or is not valid HTTP, or the request is not valid.
     case garbled
     /// The response is larger than this client accepts.
     case tooLarge

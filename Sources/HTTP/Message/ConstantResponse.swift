@@ -1,7 +1,7 @@
 /// A 200 response that is the same for all clients, with its entity tag. It is compressed once, when it is created.
 public struct ConstantResponse: Sendable {
     private let plain: Response
-    /// The compressed response; nil if it would not be smaller.
+    /// The compressed response; nil if it would not be smaller or the media type is not worth compressing.
     private let compressed: Response?
     private let tag: EntityTag
 
@@ -18,7 +18,7 @@ public struct ConstantResponse: Sendable {
         (self.plain, self.compressed) = (plain, compressed)
     }
 
-    /// Returns the response, or a 304 if the request's If-None-Match contains its tag.
+    /// Returns the response, or a 304 for a GET or HEAD whose If-None-Match contains its tag or `*`.
     public func response(to request: borrowing Request) -> Response {
         let response = request.headers.acceptsGzip ? compressed ?? plain : plain
         return response.tagged(tag, for: request)

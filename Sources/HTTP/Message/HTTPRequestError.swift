@@ -6,12 +6,18 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
     case requestLineSyntax, requestLineTooLong, targetSyntax, unknownMethod, versionNotSupported
     case fieldSyntax, foldedField, headTooLarge, tooManyFields
     case hostMissing, hostRepeated, hostSyntax
+    /// Faults of Content-Length; `lengthWithCoding`: there is a Transfer-Encoding too.
     case lengthSyntax, lengthRepeated, lengthWithCoding
+    /// Faults of Transfer-Encoding; `codingInOldVersion`: the request is HTTP/1.0, which has none.
     case codingSyntax, codingRepeated, codingUnknown, codingInOldVersion
     case chunkSyntax, trailerSyntax, trailersTooLarge
+    /// `expectationUnknown`: the field Expect has another value than `100-continue`.
     case bodyTooLarge, expectationUnknown
+    /// `truncated`: the client closed the connection before the end of the request.
     case headTimeout, bodyTimeout, truncated
+    /// A field that a handler accepts only once occurs several times.
     case fieldRepeated
+    /// `overloaded`: there are too many connections. `memoryTaken`: other requests hold the memory for this one.
     case overloaded, memoryTaken
 
     public var status: Status {

@@ -7,20 +7,21 @@ public struct Headers: Sendable, Sequence {
     public var count: Int { head.fieldCount }
     public var isEmpty: Bool { count == 0 }
 
-    /// The value of the first field with that name.
+    /// The value of the first field with that name; nil if there is none.
     public subscript(name: String) -> String? {
         var index = 0
         guard let range = nextValueRange(name, from: &index) else { return nil }
         return head.text(range)
     }
 
-    /// Returns the value of a field that may occur only once (`Authorization`, `Idempotency-Key` …).
+    /// Returns the value of a field that may occur only once (`Authorization`, `Idempotency-Key` …); nil without it.
     /// - Throws: `fieldRepeated` if it occurs several times.
     public func single(_ name: String) throws(HTTPRequestError) -> String? {
         guard let range = try singleRange(name) else { return nil }
         return head.text(range)
     }
 
+    /// Returns the range of the value of a field, like `single`.
     func singleRange(_ name: String) throws(HTTPRequestError) -> RequestHead.ByteRange? {
         var index = 0
         guard let range = nextValueRange(name, from: &index) else { return nil }
@@ -48,7 +49,8 @@ public struct Headers: Sendable, Sequence {
         }
     }
 
-    /// Lends the bytes of the first field with that name, without creating a string.
+    /// Calls `body` with the value of the first field with that name, without creating a string, and returns its
+    /// result; nil if there is no such field.
     public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         var index = 0
         guard let range = nextValueRange(name, from: &index) else { return nil }

@@ -2,12 +2,14 @@
 ///
 /// The parser has already refused malformed percent-encoding, NUL and invalid UTF-8.
 public struct Query: Sendable, Sequence {
+    /// The bytes of the request head.
     let bytes: [UInt8]
+    /// The range of the query in `bytes`, without the `?`.
     let range: RequestHead.ByteRange
 
     public var isEmpty: Bool { range.count == 0 }
 
-    /// The first value with that name.
+    /// The first value with that name; nil if there is none.
     public subscript(name: String) -> String? { first { $0.name == name }?.value }
 
     /// Returns all values with that name.
@@ -17,6 +19,7 @@ public struct Query: Sendable, Sequence {
         Iterator(bytes: bytes, position: range.indices.lowerBound, end: range.indices.upperBound)
     }
 
+    /// Reads one pair after another. A name without `=` has an empty value.
     public struct Iterator: IteratorProtocol {
         let bytes: [UInt8]
         var position: Int

@@ -1,7 +1,10 @@
 /// The address and port of a peer. IPv4 is stored as an IPv4-mapped IPv6 address.
 public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
+    /// The first eight bytes of the IPv6 address, the most significant one first.
     public let high: UInt64
+    /// The last eight bytes.
     public let low: UInt64
+    /// The port; 0 if it is unknown.
     public let port: UInt16
 
     public init(high: UInt64, low: UInt64, port: UInt16) {
@@ -23,6 +26,7 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
     /// The unit for which limits count: an IPv4 address, or an IPv6 /64, which usually belongs to one customer.
     public var network: Network { isIPv4 ? Network(high: 0, low: low) : Network(high: high, low: 0) }
 
+    /// An IPv4 address, or the /64 that contains an IPv6 address.
     public struct Network: Sendable, Hashable, CustomStringConvertible {
         let high: UInt64
         let low: UInt64

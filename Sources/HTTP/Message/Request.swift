@@ -1,6 +1,7 @@
 /// One complete request, which a handler receives.
 public struct Request: Sendable {
     public let head: RequestHead
+    /// The content, without the framing of chunks; empty if there is none.
     public let body: [UInt8]
     /// The client: the peer of the connection, or the client that trusted proxies name.
     public let remote: RemoteAddress
@@ -35,7 +36,7 @@ public struct Request: Sendable {
         return nil
     }
 
-    /// Returns the token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    /// Returns the token of `Authorization: Bearer …` (RFC 6750 §2.1); nil without such a field.
     /// - Throws: `fieldRepeated` if there are several Authorization fields.
     public func bearerToken() throws(HTTPRequestError) -> String? {
         guard let range = try headers.singleRange("authorization") else { return nil }

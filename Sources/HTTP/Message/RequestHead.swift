@@ -16,8 +16,11 @@ public struct RequestHead: Sendable {
 
     /// The rule that determines the end of the content (RFC 9112 §6.3).
     public enum Framing: Sendable, Hashable {
+        /// There is no content: neither Transfer-Encoding nor a Content-Length above 0.
         case none
+        /// The content has as many bytes as Content-Length says, at least one.
         case length(Int)
+        /// The content ends with its last chunk.
         case chunked
     }
 
@@ -43,6 +46,7 @@ public struct RequestHead: Sendable {
     var targetRange = ByteRange(0, 0)
     var queryRange = ByteRange(0, 0)
     var flags: Flags = []
+    /// The value of Content-Length, in bytes; 0 without this field.
     var declaredLength = 0
 
     public internal(set) var method = Method.get

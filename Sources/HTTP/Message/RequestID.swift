@@ -43,23 +43,25 @@ extension Array where Element == UInt8 {
 /// Creates unique request and trace IDs. It is fast, and not suitable for secrets.
 public struct IdentifierSource: Sendable {
     private var state: UInt64
-    private let stream: UInt64
+    /// The odd number that is added to `state` for each random number.
+    private let increment: UInt64
     /// Whether the traces that begin here are sampled.
     private let samplesTraces: Bool
 
     /// - Parameters:
     ///   - seed: a random number, or a constant in tests.
-    ///   - stream: another random number or constant, which distinguishes the source from others.
+    ///   - stream: another random number or constant, which distinguishes the source from others with the same seed.
+    ///     Its lowest bit is ignored.
     ///   - samplesTraces: whether the traces that begin here are sampled.
     public init(seed: UInt64, stream: UInt64, samplesTraces: Bool = false) {
         state = seed
-        self.stream = stream | 1
+        increment = stream | 1
         self.samplesTraces = samplesTraces
     }
 
-    /// Returns the next random number: SplitMix64, with a separate stream for each source.
+    /// Returns the next random number: SplitMix64 with the increment of this source.
     private mutating func next() -> UInt64 {
-        state &+= stream
+        state &+= increment
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB

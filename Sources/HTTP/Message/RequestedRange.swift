@@ -4,11 +4,11 @@ public enum RequestedRange: Sendable, Hashable {
     case completeContent
     /// A range of at least one byte.
     case part(Range<Int>)
-    /// A range outside the content: 416.
+    /// No byte of the content is in the range: the response is 416.
     case unsatisfiable
 
-    /// Reads the Range field of a request. It is ignored if it has another unit, several ranges or a malformed one, or
-    /// if an If-Range field does not match the content's tag (§13.1.5).
+    /// Reads the Range field of a request. It is ignored if it is repeated, if it has another unit than bytes, several
+    /// ranges or a malformed one, or if an If-Range field does not match the content's tag (§13.1.5).
     /// - Parameters:
     ///   - count: the number of bytes of the content.
     ///   - tag: the content's tag. If-Range matches only a strong one.
@@ -24,6 +24,7 @@ public enum RequestedRange: Sendable, Hashable {
         self.init(field, of: count)
     }
 
+    /// Reads the value of a Range field, such as `bytes=0-99`.
     init(_ field: String, of count: Int) {
         let bytes = Array(field.utf8)
         var index = 6

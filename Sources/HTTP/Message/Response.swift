@@ -8,7 +8,8 @@ public struct Response: Sendable {
         case empty
         case bytes([UInt8])
         /// Content that the closure writes in pieces. It is sent in the chunked coding, or to an HTTP/1.0 client until
-        /// the connection closes. The closure may suspend.
+        /// the connection closes. The closure may suspend. If it throws, the connection is aborted. It is not called
+        /// for a HEAD request, nor with a status that forbids content.
         case stream(@Sendable (BodyWriter) async throws -> Void)
         /// A 101: after the head is sent, the closure owns the socket.
         case upgrade(@Sendable (consuming UpgradedSocket) -> Void)
@@ -56,7 +57,8 @@ public struct Response: Sendable {
         Response(.switchingProtocols, fields: [HeaderField("upgrade", name)] + fields, body: .upgrade(takeOver))
     }
 
-    /// Returns the value of the first field with that name, ignoring case.
+    /// Returns the value of the first of `fields` with that name in any case; nil if there is none.
+    /// - Parameter name: the name in lower case.
     public func field(_ name: StaticString) -> String? {
         for field in fields where field.name.equalsIgnoringCase(name) { return field.value }
         return nil

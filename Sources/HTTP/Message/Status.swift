@@ -30,7 +30,8 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let upgradeRequired: Status = 426
     public static let tooManyRequests: Status = 429
     public static let headTooLarge: Status = 431
-    /// Never sent: the status in logs and metrics when the client left before the response (as in nginx).
+    /// Never sent: the status in logs and metrics if the client left before the response began, or read too slowly (as
+    /// in nginx).
     public static let clientClosedRequest: Status = 499
     public static let internalServerError: Status = 500
     public static let notImplemented: Status = 501

@@ -6,17 +6,17 @@ import Glibc
 public struct TrustedProxies: Sendable {
     /// A CIDR block.
     private struct Block {
-        /// The address before the slash; any address of the block.
+        /// The address before the slash. It may be any address of the block, not only the first.
         let baseAddress: RemoteAddress
         /// The number of leading bits that all addresses of the block share, of 128.
         let prefixLength: Int
 
         func contains(_ address: RemoteAddress) -> Bool {
-            func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
+            func differ(_ left: UInt64, _ right: UInt64, inLeading bits: Int) -> Bool {
                 bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
             }
-            return !differ(baseAddress.high, address.high, in: prefixLength)
-                && !differ(baseAddress.low, address.low, in: prefixLength - 64)
+            return !differ(baseAddress.high, address.high, inLeading: prefixLength)
+                && !differ(baseAddress.low, address.low, inLeading: prefixLength - 64)
         }
     }
 
@@ -54,7 +54,9 @@ public struct TrustedProxies: Sendable {
     /// Returns the client of a request: the peer, or if the peer is a proxy, the last address in `X-Forwarded-For` that
     /// is not a proxy.
     ///
-    /// Each proxy appends the peer it saw, so the addresses before the client's may be forged.
+    /// Each proxy appends its own peer, so the addresses before the client's may be forged. The field is read from its
+    /// end, up to a malformed element at most. If no such address is found, the result is the proxy that was read last,
+    /// or the peer.
     public func client(of peer: RemoteAddress, _ headers: Headers) -> RemoteAddress {
         guard contains(peer) else { return peer }
         var hops: [RemoteAddress?] = []
@@ -85,7 +87,8 @@ extension RemoteAddress {
         }
     }
 
-    /// Parses an element of `X-Forwarded-For`: an address, with a port from some proxies.
+    /// Parses an element of `X-Forwarded-For`: an address, to which some proxies append a port; the port
+    /// is ignored.
     fileprivate init?(hop: Span<UInt8>) {
         guard hop.count <= 64 else { return nil }
         var text = ""

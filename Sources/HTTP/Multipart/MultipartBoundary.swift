@@ -81,8 +81,8 @@ struct FieldParameters {
         while index < field.count, field[index].isBlank { index += 1 }
     }
 
-    /// Reads a token or a quoted string. A backslash quotes a quotation mark or a backslash only: some clients send the
-    /// backslashes of file names as they are.
+    /// Reads a token or a quoted string; nil if it is malformed. A backslash escapes only a quotation mark or a
+    /// backslash: some clients do not escape the backslashes of file names.
     private static func readValue(_ field: Span<UInt8>, _ index: inout Int) -> [UInt8]? {
         var value: [UInt8] = []
         guard index < field.count, field[index] == UInt8(ascii: "\"") else {

@@ -1,7 +1,20 @@
 /// A reason why a multipart/form-data body is refused.
 public enum MultipartError: Error, Sendable, Hashable, CaseIterable {
-    case mediaType, boundarySyntax, delimiterSyntax, noEnd
-    case headSyntax, headTooLarge, tooManyParts, nested, wrongLength
+    /// The media type is not multipart/form-data.
+    case mediaType
+    /// The boundary parameter is missing, repeated or malformed.
+    case boundarySyntax
+    /// A delimiter is followed by something other than blanks and a line end.
+    case delimiterSyntax
+    /// There is no first delimiter, or the body ends before its last delimiter.
+    case noEnd
+    /// The header section of a part is malformed, or does not name the part.
+    case headSyntax
+    case headTooLarge, tooManyParts
+    /// A part is itself a multipart body.
+    case nested
+    /// The content of a part does not have the length that its Content-Length declares.
+    case wrongLength
 
     /// Whether the body exceeds a limit; else it is malformed.
     public var isTooLarge: Bool { self == .headTooLarge || self == .tooManyParts }

@@ -14,7 +14,8 @@ public struct MultipartForm: Sendable, Hashable {
     /// One field of the form.
     public struct Part: Sendable, Hashable {
         public var name: String
-        /// The file name as the client gave it: it may hold a path, and any characters but control bytes.
+        /// The file name as the client gave it; nil if it gave none. It may hold a path, and any characters except
+        /// ASCII control characters other than tabs.
         public var filename: String?
         /// The range of the content in the body.
         public var content: Range<Int>
@@ -36,7 +37,7 @@ public struct MultipartForm: Sendable, Hashable {
             guard let start = body.firstIndex(of: delimiter.span, from: 0) else { throw .noEnd }
             position = start + delimiter.count
         }
-        while try !body.isLast(endingDelimiterAt: &position) {
+        while try !body.readDelimiterEnd(at: &position) {
             guard parts.count < limits.parts else { throw .tooManyParts }
             let head = try PartHead(body, &position, limit: limits.head)
             guard let end = body.firstDelimiter(delimiter.span, afterHeadEndingAt: position) else { throw .noEnd }
@@ -116,7 +117,7 @@ private struct PartHead {
 
 extension Span where Element == UInt8 {
     /// Reads the rest of a delimiter's line. Returns whether it is the last delimiter (RFC 2046 §5.1.1).
-    fileprivate func isLast(endingDelimiterAt position: inout Int) throws(MultipartError) -> Bool {
+    fileprivate func readDelimiterEnd(at position: inout Int) throws(MultipartError) -> Bool {
         guard position + 1 < count else { throw .noEnd }
         let isLast = self[position] == UInt8(ascii: "-") && self[position + 1] == UInt8(ascii: "-")
         if isLast { position += 2 }

@@ -107,7 +107,8 @@ extension Span where Element == UInt8 {
         return lower..<upper
     }
 
-    /// Calls `body` with each element of a comma-separated list, trimmed (RFC 9110 §5.6.1).
+    /// Calls `body` with each element of a comma-separated list, trimmed. Empty elements are skipped (RFC 9110 §5.6.1).
+    /// A comma in a quoted string also ends an element.
     func forEachListElement(_ body: (Span<UInt8>) -> Void) {
         var start = 0
         while start <= count {

@@ -1,16 +1,25 @@
 /// Reads content in the chunked transfer coding (RFC 9112 §7.1): sizes, data, trailers.
 struct ChunkedContent: Sendable {
+    /// The result of `advance`.
     enum Piece: Sendable {
+        /// All of the input was read; more is needed.
         case needsMoreData
+        /// This range of the input is content.
         case data(Range<Int>)
+        /// The content and its trailers are complete.
         case end
     }
 
+    /// The part to which the next byte must belong.
     private enum State: Sendable {
+        /// A chunk size, of which `digits` were read.
         case size(digits: Int)
         case `extension`
+        /// The LF after a chunk size and its extensions.
         case sizeEnd
+        /// The data of a chunk, of which `left` bytes are still to come.
         case data(left: Int)
+        /// The CR and the LF after the data of a chunk.
         case dataReturn, dataLineFeed
         case trailers
     }
@@ -30,8 +39,8 @@ struct ChunkedContent: Sendable {
     init(limits: Limits, contentLimit: Int = 0) {
         self.limits = limits
         self.remainingBytes = contentLimit
-        remainingExtensionBytes = limits.chunkLine * 64
-        remainingTrailerBytes = limits.head
+        remainingExtensionBytes = limits.maxChunkLineBytes * 64
+        remainingTrailerBytes = limits.maxHeadBytes
     }
 
     mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Piece {
@@ -69,7 +78,8 @@ struct ChunkedContent: Sendable {
         return .needsMoreData
     }
 
-    /// Reads a digit of a chunk size, 1*HEXDIG only: no sign, no `0x`, no space, and at most 16 digits.
+    /// Reads a digit of a chunk size, or the byte after the size. The size is 1*HEXDIG only: no sign, no `0x`, no
+    /// space, and at most 16 digits.
     private mutating func takeSize(_ byte: UInt8, _ digits: Int) throws(HTTPRequestError) {
         if let digit = byte.hexadecimal {
             guard digits < 16 else { throw .chunkSyntax }
@@ -91,7 +101,7 @@ struct ChunkedContent: Sendable {
     private mutating func takeExtension(_ byte: UInt8) throws(HTTPRequestError) {
         lineLength += 1
         remainingExtensionBytes -= 1
-        guard lineLength <= limits.chunkLine, remainingExtensionBytes >= 0 else { throw .chunkSyntax }
+        guard lineLength <= limits.maxChunkLineBytes, remainingExtensionBytes >= 0 else { throw .chunkSyntax }
         if byte == .carriageReturn {
             state = .sizeEnd
         } else if byte.isControl {
@@ -110,7 +120,7 @@ struct ChunkedContent: Sendable {
     /// the end.
     private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         switch lineReader.read(input, &position, into: &trailer, limit: remainingTrailerBytes - trailer.count) {
-        case .more: return false
+        case .needsMoreData: return false
         case .tooLong: throw .trailersTooLarge
         case .illegal: throw .trailerSyntax
         case .line: break
@@ -118,7 +128,7 @@ struct ChunkedContent: Sendable {
         if trailer.isEmpty { return true }
         guard RequestHead.lowercaseName(&trailer, from: 0) != nil else { throw .trailerSyntax }
         trailerCount += 1
-        guard trailerCount <= limits.fields else { throw .trailersTooLarge }
+        guard trailerCount <= limits.maxFields else { throw .trailersTooLarge }
         remainingTrailerBytes = max(0, remainingTrailerBytes - trailer.count - 2)
         trailer.removeAll(keepingCapacity: true)
         return false

@@ -1,5 +1,6 @@
 extension Span where Element == UInt8 {
-    /// Returns the value of the first `Origin` line after a line end and before an empty line.
+    /// Returns the value of the first `Origin` line; nil if there is none. The bytes up to the first line end are
+    /// skipped, and an empty line ends the search.
     ///
     /// It is used for heads that are refused before all of their fields are parsed. Only CORS headers may depend on it.
     func originLineValue() -> String? {

@@ -25,7 +25,7 @@ extension RequestHead {
         return index
     }
 
-    /// Interprets a field that affects framing or the connection.
+    /// Checks and interprets a field if it is Host, Expect, Connection, Content-Length or Transfer-Encoding.
     /// - Parameter index: the index of the field's name in `ranges`.
     /// - Returns: the flags that the field adds, and the Content-Length, which is unchanged by other fields.
     private func interpretField(at index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
@@ -89,7 +89,7 @@ extension Span where Element == UInt8 {
         return length
     }
 
-    /// Throws an error unless the value is exactly `chunked` (RFC 9112 §6.1, §7).
+    /// Throws an error unless the value is exactly `chunked`, in any case (RFC 9112 §6.1, §7).
     func checkCodings() throws(HTTPRequestError) {
         if equalsIgnoringCase("chunked") { return }
         var chunkedCount = 0

@@ -52,7 +52,7 @@ extension RequestHead {
         try takeQuery(from: min(pathEnd + 1, end), to: end)
     }
 
-    /// Returns the end of `http://authority` in an absolute-form target (RFC 9112 §3.2.2).
+    /// Returns the end of `http://authority` or `https://authority` in an absolute-form target (RFC 9112 §3.2.2).
     private func authorityEnd(from start: Int, to end: Int) throws(HTTPRequestError) -> Int {
         var index = start
         for scheme in ["http://", "https://"] as [StaticString] {

@@ -40,7 +40,7 @@ public struct RequestParser: Sendable {
 
     public init(limits: Limits = Limits()) {
         self.limits = limits
-        bodyLimit = limits.body
+        bodyLimit = limits.maxBodyBytes
         chunks = ChunkedContent(limits: limits)
     }
 
@@ -96,24 +96,25 @@ public struct RequestParser: Sendable {
     ) throws(HTTPRequestError) {
         if input[position] == .carriageReturn || lineReader.isInsideLineEnd {
             switch lineReader.read(input, &position, into: &head.bytes, limit: 0) {
-            case .more: return
+            case .needsMoreData: return
             case .line where blankLines < 4: state = .start(blankLines: blankLines + 1)
             default: throw fail(.requestLineSyntax)
             }
         } else {
             // A method is a token: a TLS hello or other noise is refused at its first byte.
             guard input[position].isTokenByte else { throw fail(.requestLineSyntax) }
-            head.bytes.reserveCapacity(min(input.count - position, limits.head))
+            head.bytes.reserveCapacity(min(input.count - position, limits.maxHeadBytes))
             head.ranges.reserveCapacity(16)
             state = .requestLine
         }
     }
 
+    /// Reads the request line. Returns false if more input is needed.
     private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool
     {
-        let limit = limits.requestLine - head.bytes.count
+        let limit = limits.maxRequestLineBytes - head.bytes.count
         switch lineReader.read(input, &position, into: &head.bytes, limit: limit) {
-        case .more: return false
+        case .needsMoreData: return false
         case .tooLong: throw fail(.requestLineTooLong)
         case .illegal: throw fail(.requestLineSyntax)
         case .line: break
@@ -125,12 +126,13 @@ public struct RequestParser: Sendable {
         return true
     }
 
+    /// Reads a header field line, or the empty line after the last one. Returns false if more input is needed.
     private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         let lineLength = head.bytes.count - lineStart
         // The limit includes the two bytes of the line end, which are not stored.
-        let limit = max(0, limits.head - headSize - 2 - lineLength)
+        let limit = max(0, limits.maxHeadBytes - headSize - 2 - lineLength)
         switch lineReader.read(input, &position, into: &head.bytes, limit: limit) {
-        case .more: return false
+        case .needsMoreData: return false
         case .tooLong: throw fail(.headTooLarge)
         case .illegal: throw fail(.fieldSyntax)
         case .line: break
@@ -141,7 +143,7 @@ public struct RequestParser: Sendable {
                 try head.finish()
                 state = .bodyBegins(head.framing)
             } else {
-                guard head.fieldCount < limits.fields else { throw HTTPRequestError.tooManyFields }
+                guard head.fieldCount < limits.maxFields else { throw HTTPRequestError.tooManyFields }
                 try head.takeField(from: lineStart)
             }
         } catch {
@@ -152,7 +154,7 @@ public struct RequestParser: Sendable {
     }
 
     private mutating func takeHead() -> RequestHead {
-        bodyLimit = limits.body
+        bodyLimit = limits.maxBodyBytes
         lineStart = 0
         headSize = 0
         let complete = head
@@ -172,6 +174,7 @@ public struct RequestParser: Sendable {
         }
     }
 
+    /// Ends parsing for good, and returns the error for the caller to throw.
     private mutating func fail(_ fault: HTTPRequestError) -> HTTPRequestError {
         if case .fields = state { refusedOrigin = head.headers["origin"] }
         state = .failed(fault)

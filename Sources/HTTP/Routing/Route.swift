@@ -18,7 +18,7 @@ public final class Route: Sendable {
 
     public let method: Method
     public let template: String
-    /// The application's number for the route, for the observer.
+    /// The number by which the application's observer identifies the route; nil if the application gave it none.
     public let number: Int?
     /// The maximum number of bytes of content; nil for the server's limit.
     public let bodyLimit: Int?

@@ -7,8 +7,8 @@ public final class Application: Sendable {
     public let compressionThreshold: Int?
     /// The name of the response field for the request ID; nil sends none.
     public let requestIDField: StaticString?
-    /// The function that creates the response for requests that reach no handler. The given status replaces the
-    /// response's own.
+    /// The function that creates the response to a request that reaches no handler, or whose response does not fit the
+    /// memory limit. The given status replaces the response's own.
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
@@ -29,7 +29,8 @@ public final class Application: Sendable {
     /// The decision which route serves a request, made from its head.
     enum RouteDecision: Sendable {
         case route(Route)
-        /// No route matches. `allowed`: the methods that the path exists for, nil if it does not exist.
+        /// No route matches. `allowed`: the methods that the path exists for, and OPTIONS; nil if the path does not
+        /// exist. For `OPTIONS *` it has every method except TRACE.
         case none(allowed: MethodSet?)
     }
 

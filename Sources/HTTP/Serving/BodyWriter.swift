@@ -11,7 +11,7 @@ public final class BodyWriter {
         self.isChunked = isChunked
     }
 
-    /// Sends a piece, and suspends while the unsent bytes exceed `Limits.writeBuffer`.
+    /// Sends a piece, and suspends while the unsent bytes exceed `Limits.maxWriteBufferBytes`.
     public func write(_ bytes: [UInt8]) async throws(DisconnectedError) {
         guard !bytes.isEmpty else { return }
         guard connection.write(piece: bytes, isChunked: isChunked) else { throw DisconnectedError() }

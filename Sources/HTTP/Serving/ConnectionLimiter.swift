@@ -19,11 +19,11 @@ final class ConnectionLimiter: Sendable {
     /// - Parameter network: the client's; nil for a trusted proxy, which counts in total only.
     func admit(_ network: RemoteAddress.Network?) -> Bool {
         counts.withLock { counts in
-            guard counts.total < limits.connections else { return false }
+            guard counts.total < limits.maxConnections else { return false }
             if let network {
                 let openCount = counts.byNetwork[network] ?? 0
-                let free = limits.connections - counts.total
-                guard openCount < limits.connectionsPerAddress, openCount < 2 * free else { return false }
+                let free = limits.maxConnections - counts.total
+                guard openCount < limits.maxConnectionsPerAddress, openCount < 2 * free else { return false }
                 counts.byNetwork[network] = openCount + 1
             }
             counts.total += 1

@@ -12,17 +12,17 @@ struct ConnectionMemory: ~Copyable {
 
     /// Returns the maximum number of bytes that the request in progress may hold.
     /// - Parameters:
-    ///   - wanted: the number of bytes that it would hold with all of its input.
+    ///   - wanted: the number of bytes that it would hold with all input received so far.
     ///   - client: the request's client; nil counts in total only.
     mutating func requestAllowance(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
         let loopAllowance = worker.requestMemory.allowance(holding: heldRequestBytes)
-        guard wanted > worker.limits.smallMessage else { return loopAllowance }
+        guard wanted > worker.limits.maxSmallMessageBytes else { return loopAllowance }
         let client = client()
         // Behind a proxy the client is known only after the request's head.
         if largeReservation?.network != client { largeReservation = nil }
         if largeReservation == nil {
             largeReservation = worker.largeRequestMemory.reserve(wanted, for: client)
-            return largeReservation == nil ? min(loopAllowance, worker.limits.smallMessage) : loopAllowance
+            return largeReservation == nil ? min(loopAllowance, worker.limits.maxSmallMessageBytes) : loopAllowance
         }
         let reserved = largeReservation?.bytes ?? 0
         guard wanted > reserved, largeReservation?.resize(to: wanted) == false else { return loopAllowance }
@@ -31,7 +31,7 @@ struct ConnectionMemory: ~Copyable {
 
     /// Sets the bytes of requests that the connection holds.
     mutating func holdRequest(_ bytes: Int) {
-        if bytes <= worker.limits.smallMessage {
+        if bytes <= worker.limits.maxSmallMessageBytes {
             largeReservation = nil
         } else if bytes < largeReservation?.bytes ?? 0 {
             _ = largeReservation?.resize(to: bytes)
@@ -55,9 +55,9 @@ struct ConnectionMemory: ~Copyable {
 }
 
 extension HTTPConnection {
-    /// The client that the request in progress counts against: the peer, or the client that a proxy names. Nil for a
-    /// proxy that names none, or none yet: many clients are behind it.
-    var client: RemoteAddress.Network? {
+    /// The network of the client that the request in progress counts against: the peer, or the client that a proxy
+    /// names. Nil for a proxy that names none, or none yet: many clients are behind it.
+    var clientNetwork: RemoteAddress.Network? {
         let proxies = worker.application.proxies
         guard proxies.contains(remote) else { return remote.network }
         guard let head = pendingRequest?.head else { return nil }
@@ -65,17 +65,17 @@ extension HTTPConnection {
         return proxies.contains(client) ? nil : client.network
     }
 
-    /// Reserves memory for a response that is about to be queued.
+    /// Reserves memory for a response that is about to be queued; false if there is not enough.
     /// - Parameter network: the response's client.
     func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
         memory.holdAnswers(writeBuffer.heldBytes + bytes, for: network)
     }
 
-    /// Sets the reservation to the bytes that wait for the socket, or to a running stream's write buffer; false if
-    /// there is not enough memory.
-    func holdBacklog() -> Bool {
+    /// Sets the reservation to the bytes that wait for the socket. While a stream runs, it is at least
+    /// `Limits.writeBuffer`. Returns false if there is not enough memory.
+    func updateAnswerReservation() -> Bool {
         if writeBuffer.count == 0, !isStreaming { return memory.holdAnswers(0, for: nil) }
         return memory.holdAnswers(
-            max(writeBuffer.heldBytes, isStreaming ? worker.limits.writeBuffer : 0), for: client)
+            max(writeBuffer.heldBytes, isStreaming ? worker.limits.maxWriteBufferBytes : 0), for: clientNetwork)
     }
 }

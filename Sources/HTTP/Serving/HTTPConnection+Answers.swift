@@ -16,7 +16,7 @@ extension HTTPConnection {
                 worker.application.responseWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
         }
         pendingRequest = (head, decision)
-        var limit = worker.limits.body
+        var limit = worker.limits.maxBodyBytes
         if case .route(let route) = decision, let routeLimit = route.bodyLimit { limit = routeLimit }
         if let fault = state.setBodyLimit(limit) { return refuse(fault) }
         guard expectsContinue, !hasMore else { return }
@@ -116,10 +116,10 @@ extension HTTPConnection {
         var bytes = 0
         switch response.body {
         case .bytes(let content): bytes = content.count
-        case .stream: bytes = worker.limits.writeBuffer
+        case .stream: bytes = worker.limits.maxWriteBufferBytes
         case .empty, .upgrade: return true
         }
-        guard bytes > worker.limits.smallMessage, request.method != .head else { return true }
+        guard bytes > worker.limits.maxSmallMessageBytes, request.method != .head else { return true }
         let proxies = worker.application.proxies
         return reserveAnswer(bytes, for: proxies.contains(request.remote) ? nil : request.remote.network)
     }

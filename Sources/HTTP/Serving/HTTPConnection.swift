@@ -3,6 +3,7 @@ import Reactor
 
 /// One client socket: moves bytes between the kernel and `HTTPConnectionState`. Stays on one loop.
 final class HTTPConnection: ReadinessHandler {
+    /// The peer, which may be a proxy.
     let remote: RemoteAddress
     let worker: HTTPWorker
     /// Whether the connection is within the limits; one over a limit is kept only to send its 503.
@@ -30,10 +31,11 @@ final class HTTPConnection: ReadinessHandler {
     private var timer: (id: TimerID, deadline: MonotonicTime)?
     /// The streams that wait until the write buffer is no longer full.
     private var writeWaiters: [CheckedContinuation<Void, Never>] = []
-    private var isReleased = false
+    /// Whether the connection has ended: its socket is closed or handed over.
+    private var isDetached = false
     /// Whether the socket has a new owner, whose `ConnectionSlot` counts it as a connection.
     private(set) var isHandedOver = false
-    /// The reason why the connection was closed.
+    /// The fault that is recorded for a request in progress when the connection closes.
     private(set) var closeCause = RequestFault.disconnected
 
     /// Responses to pipelined requests are collected up to this many bytes, or to a large body, before they are sent.
@@ -94,7 +96,7 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Parses and handles the requests in `input`; keeps what cannot be handled yet in `readAhead`.
     private func process(_ input: Span<UInt8>) {
-        let allowance = memory.requestAllowance(for: state.heldBytes + input.count, of: client)
+        let allowance = memory.requestAllowance(for: state.heldBytes + input.count, of: clientNetwork)
         var position = 0
         while !isClosed {
             let event = state.take(input, at: &position, now: worker.poller.now, memoryLimit: allowance)
@@ -139,10 +141,10 @@ final class HTTPConnection: ReadinessHandler {
             state.bytesWritten(result, now: worker.poller.now)
         }
         if left == 0 { worker.return(&writeBuffer) }
-        if left <= worker.limits.writeBuffer { wakeWriters() }
+        if left <= worker.limits.maxWriteBufferBytes { wakeWriters() }
     }
 
-    var isWriteBufferFull: Bool { writeBuffer.count > worker.limits.writeBuffer }
+    var isWriteBufferFull: Bool { writeBuffer.count > worker.limits.maxWriteBufferBytes }
 
     /// Queues a piece of streamed content; false if the connection is closed.
     func write(piece: [UInt8], isChunked: Bool) -> Bool {
@@ -199,11 +201,11 @@ final class HTTPConnection: ReadinessHandler {
         // over.
         if upgrade != nil, hasDroppedInput { end(.memoryTaken) }
         if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
-        guard !isClosed else { return release() }
+        guard !isClosed else { return closeSocket() }
         memory.holdRequest(state.heldBytes + readAhead.count)
-        guard holdBacklog() else {
+        guard updateAnswerReservation() else {
             end(.memoryTaken)
-            return release()
+            return closeSocket()
         }
         var wanted = interest
         if wantsInput { wanted.insert(.readable) }
@@ -220,7 +222,8 @@ final class HTTPConnection: ReadinessHandler {
         hasDroppedInput = false
     }
 
-    /// An early timer checks the deadline again, so moving the deadline later needs no new timer.
+    /// Schedules a check of the deadline. If the deadline has moved later, the present timer is kept: it fires early
+    /// and schedules the next one.
     private func setTimer() {
         guard let deadline = state.deadline else { return }
         if let timer {
@@ -249,7 +252,7 @@ final class HTTPConnection: ReadinessHandler {
         updateInterest()
     }
 
-    /// Closes the state; only the first cause is kept.
+    /// Closes the state; `updateInterest` then closes the socket. Only the first cause is kept.
     func end(_ cause: RequestFault) {
         if !isClosed { closeCause = cause }
         state.close()
@@ -266,14 +269,15 @@ final class HTTPConnection: ReadinessHandler {
         takeOver(socket)
     }
 
-    private func release() {
-        guard !isReleased else { return }
+    private func closeSocket() {
+        guard !isDetached else { return }
         detach()
         close(descriptor)
     }
 
+    /// Records an unanswered request, cancels the task and the timer, releases memory, and unwatches the socket.
     private func detach() {
-        isReleased = true
+        isDetached = true
         observeUnanswered()
         task?.cancel()
         task = nil

@@ -14,7 +14,8 @@ public struct HTTPConnectionState: Sendable {
         case request(body: [UInt8])
         /// Respond with this error; no more input is taken.
         case fault(HTTPRequestError)
-        /// Close the connection: no input will be taken, and no response is pending or the client reads it too slowly.
+        /// Close the connection: it takes no more input, and either no response is pending, or the client reads the
+        /// response too slowly.
         case close
     }
 
@@ -26,6 +27,7 @@ public struct HTTPConnectionState: Sendable {
         case answering
         /// The last response is queued; the connection closes after it is written.
         case finishing
+        /// All responses are written. Until that time, up to `left` more bytes of input are read and discarded.
         case lingering(until: MonotonicTime, left: Int)
         case closed
     }
@@ -53,7 +55,7 @@ public struct HTTPConnectionState: Sendable {
         self.limits = limits
         parser = RequestParser(limits: limits)
         phase = .idle(since: now)
-        writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow)
+        writeDeadline = ProgressDeadline(now: now, window: limits.writeRateWindow)
         requestStart = now
     }
 
@@ -77,7 +79,7 @@ public struct HTTPConnectionState: Sendable {
         default: false
         }
     }
-    /// Whether the last response is queued: further input is ignored.
+    /// Whether the last response is queued, or the connection is closed: further input is ignored.
     public var isEnding: Bool {
         switch phase {
         case .finishing, .lingering, .closed: true
@@ -104,7 +106,8 @@ public struct HTTPConnectionState: Sendable {
             requestBytes += position - startPosition
             if case .body(var deadline) = phase {
                 deadline.advance(
-                    bytes: position - startPosition, rate: limits.bodyRate, window: limits.bodyWindow, now: now)
+                    bytes: position - startPosition, rate: limits.minBodyBytesPerSecond, window: limits.bodyRateWindow,
+                    now: now)
                 phase = .body(deadline)
             }
         }
@@ -129,7 +132,7 @@ public struct HTTPConnectionState: Sendable {
                     if hasInputEnded { return endInput(now) }
                     return heldBytes + position - startPosition > memoryLimit ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
-                    phase = .body(ProgressDeadline(now: now, window: limits.bodyWindow))
+                    phase = .body(ProgressDeadline(now: now, window: limits.bodyRateWindow))
                     return .head(head)
                 case .body(let range):
                     guard heldBytes + position - startPosition <= memoryLimit else { return refuse(.memoryTaken) }
@@ -190,7 +193,8 @@ public struct HTTPConnectionState: Sendable {
         needsRecord = true
     }
 
-    /// Returns true once for each request that has begun: on true the caller MUST notify the observer.
+    /// Returns true once for each request that has begun, and for a refused connection: on true the caller MUST notify
+    /// the observer.
     public mutating func takeRecord() -> Bool {
         defer { needsRecord = false }
         return needsRecord
@@ -210,7 +214,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// Adds bytes of a response that wait to be written.
     public mutating func bytesQueued(_ count: Int, now: MonotonicTime) {
-        if unwrittenBytes == 0 { writeDeadline = ProgressDeadline(now: now, window: limits.writeWindow) }
+        if unwrittenBytes == 0 { writeDeadline = ProgressDeadline(now: now, window: limits.writeRateWindow) }
         unwrittenBytes += count
     }
 
@@ -224,7 +228,8 @@ public struct HTTPConnectionState: Sendable {
     public mutating func bytesWritten(_ count: Int, now: MonotonicTime) {
         guard count > 0 else { return }
         unwrittenBytes = max(0, unwrittenBytes - count)
-        writeDeadline.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
+        writeDeadline.advance(
+            bytes: count, rate: limits.minWriteBytesPerSecond, window: limits.writeRateWindow, now: now)
     }
 
     /// Whether the last response is completely written: shut down sending, then linger.
@@ -234,7 +239,7 @@ public struct HTTPConnectionState: Sendable {
     /// connection and the client might lose the response (RFC 9112 §9.6). Closes at once if the client has already
     /// closed its side.
     public mutating func beginLingering(now: MonotonicTime) {
-        phase = hasInputEnded ? .closed : .lingering(until: now + limits.lingerTime, left: limits.lingerBytes)
+        phase = hasInputEnded ? .closed : .lingering(until: now + limits.lingerTime, left: limits.maxLingerBytes)
     }
 
     public mutating func close() { phase = .closed }

@@ -30,15 +30,15 @@ public final class HTTPServer: Sendable {
         precondition(applications.count == loops.count)
         self.applications = applications
         var loopLimits = limits
-        loopLimits.requestMemory /= max(1, loops.count)
+        loopLimits.maxRequestMemoryBytes /= max(1, loops.count)
         self.limits = loopLimits
         self.loops = loops
         self.observer = observer
         self.samplesTraces = samplesTraces
         limiter = ConnectionLimiter(limits: limits)
         largeRequestMemory = MemoryBudget(
-            limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress,
-            smallLimit: limits.smallMessage)
+            limit: limits.maxRequestMemoryBytes, limitPerAddress: limits.maxRequestMemoryBytesPerAddress,
+            smallLimit: limits.maxSmallMessageBytes)
         self.answerMemory = answerMemory ?? limits.answerBudget
         slots = loops.map { _ in WorkerSlot() }
     }

@@ -22,6 +22,7 @@ final class HTTPWorker: ReadinessHandler {
     /// The number of open connections that are over a limit and get a 503.
     private var openRefusals = 0
     private var dateLine = DateLine()
+    /// The buffer that connections borrow for writing; it has no capacity while it is borrowed.
     private var spareBuffer: [UInt8] = []
     private var isListening = false
     private var drainCallbacks: [() -> Void] = []
@@ -43,7 +44,7 @@ final class HTTPWorker: ReadinessHandler {
         self.limiter = limiter
         self.observer = observer
         self.identifiers = identifiers
-        requestMemory = RequestMemory(limit: limits.requestMemory, smallLimit: limits.smallMessage)
+        requestMemory = RequestMemory(limit: limits.maxRequestMemoryBytes, smallLimit: limits.maxSmallMessageBytes)
         self.largeRequestMemory = largeRequestMemory
         self.answerMemory = answerMemory
         socketCalls = calls
@@ -90,7 +91,7 @@ final class HTTPWorker: ReadinessHandler {
         let isAdmitted = limiter.admit(countedNetwork(of: remote))
         if !isAdmitted {
             observer?.connectionRefused()
-            guard openRefusals < limits.refusals else {
+            guard openRefusals < limits.maxRefusalsPerLoop else {
                 close(descriptor)
                 return
             }
@@ -170,7 +171,8 @@ final class HTTPWorker: ReadinessHandler {
         return dateLine
     }
 
-    /// Lends the loop's output buffer, so that idle connections need none.
+    /// Moves the loop's spare buffer, if it is there, into a write buffer without one, so that idle connections need no
+    /// buffer.
     func borrow(_ writeBuffer: inout WriteBuffer) {
         if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spareBuffer) }
     }

@@ -39,6 +39,7 @@ public final class MemoryBudget: Sendable {
         return max(limit - limit / 16 - others, min(smallLimit, limit - others), 0)
     }
 
+    /// Changes the size of a reservation; false, with no change, if there is not enough memory.
     fileprivate func change(from old: Int, to new: Int, _ network: RemoteAddress.Network?) -> Bool {
         heldBytes.withLock { held in
             let networkBytes = network.flatMap { held.byNetwork[$0] } ?? 0
@@ -84,6 +85,8 @@ public struct MemoryReservation: ~Copyable {
 extension Limits {
     /// A new budget for responses, with these limits.
     public var answerBudget: MemoryBudget {
-        MemoryBudget(limit: answerMemory, limitPerAddress: answerMemoryPerAddress, smallLimit: smallMessage)
+        MemoryBudget(
+            limit: maxAnswerMemoryBytes, limitPerAddress: maxAnswerMemoryBytesPerAddress,
+            smallLimit: maxSmallMessageBytes)
     }
 }

@@ -4,6 +4,7 @@
 /// sixteenth of the limit is for small requests only.
 struct RequestMemory {
     private let limit: Int
+    /// The number of bytes up to which a connection may use the sixteenth for small requests.
     private let smallLimit: Int
     private(set) var heldBytes = 0
 

@@ -3,7 +3,7 @@ import Reactor
 /// One request and its response, for logs and metrics. Made when all of the response is queued, or else when the
 /// connection ends.
 public struct RequestRecord: Sendable {
-    /// The method; nil if the request was refused before its head was complete.
+    /// The method; nil if the request was refused, or its connection ended, before its head was complete.
     public let method: Method?
     /// The matching route, if any.
     public let route: Route?
@@ -12,6 +12,7 @@ public struct RequestRecord: Sendable {
     /// The time from the first byte of the request until this record was made.
     public let durationNanoseconds: Int
     public let bytesIn: Int
+    /// The number of bytes of the response, with its head; of an incomplete response only those that were sent.
     public let bytesOut: Int
     public let id: RequestID
     /// The trace; nil if HTTP itself refused the request, or the connection ended before a handler was called.
@@ -62,10 +63,12 @@ public enum RequestFault: Error, CustomStringConvertible {
 
 /// Observes connections and requests, on the loop that serves them. Methods MUST return fast and MUST NOT block.
 public protocol RequestObserver: Sendable {
-    /// Records a request. Called exactly once for each request of which a byte was read, however its connection ends,
+    /// Records a request. Called exactly once for each request of which a byte was parsed, however its connection ends,
     /// and for each connection that is refused with 503.
     func requestFinished(_ record: borrowing RequestRecord)
+    /// A connection within the limits was accepted.
     func connectionOpened()
+    /// A connection within the limits was closed, or the new owner of its socket released the slot.
     func connectionClosed()
     /// A connection was refused over a limit, or accepting paused because no descriptor is free.
     func connectionRefused()

@@ -67,10 +67,12 @@ struct WriteBuffer {
     static let largeBody = 16 << 10
 
     private var bytes: [UInt8] = []
+    /// The large body, and the bytes that were appended after it; empty if there is no large body.
     private var tail: [UInt8] = []
     /// The number of bytes of `bytes` and `tail` together that are already sent.
     private var sentCount = 0
 
+    /// The number of bytes that are not yet sent.
     var count: Int { bytes.count + tail.count - sentCount }
     /// The number of bytes in memory. A large body is freed only after all of it is sent.
     var heldBytes: Int { bytes.count + tail.count }

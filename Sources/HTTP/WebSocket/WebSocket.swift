@@ -175,7 +175,8 @@ public final class WebSocket: ReadinessHandler {
         return reservation != nil
     }
 
-    /// An early timer checks the deadline again, so moving the deadline later needs no new timer.
+    /// Schedules a check of the deadline. If the deadline has moved later, the present timer is kept: it fires early
+    /// and schedules the next one.
     private func setTimer() {
         let deadline = state.deadline
         if let timer {

@@ -27,12 +27,15 @@ public struct WebSocketHandshake: Sendable {
         guard request.method == .get, request.head.isHTTP11, !request.head.announcesContent,
             request.headers.lists("upgrade", "websocket"), request.headers.lists("connection", "upgrade")
         else { throw .notAnUpgrade }
-        guard Self.single("sec-websocket-version", request) == "13" else { throw .otherVersion }
-        guard let key = Self.single("sec-websocket-key", request).flatMap({ WebSocketKey($0) }) else { throw .badKey }
+        guard Self.uniqueValue("sec-websocket-version", request) == "13" else { throw .otherVersion }
+        guard let key = Self.uniqueValue("sec-websocket-key", request).flatMap({ WebSocketKey($0) }) else {
+            throw .badKey
+        }
         fields = [HeaderField("sec-websocket-accept", key.acceptValue)]
     }
 
-    private static func single(_ name: String, _ request: Request) -> String? {
+    /// Returns the value of a field; nil if there is none, or more than one.
+    private static func uniqueValue(_ name: String, _ request: Request) -> String? {
         do { return try request.headers.single(name) } catch { return nil }
     }
 }

@@ -29,12 +29,13 @@ public enum WebSocketEnd: Sendable, Hashable {
     case peerClosed(WebSocketCloseCode?)
     /// The server closed it.
     case closed(WebSocketCloseCode)
+    /// The client broke the protocol or a limit.
     case failed(WebSocketError)
     /// The connection broke, or the client left without a Close frame.
     case disconnected
     /// The client did not answer a ping.
     case pingTimeout
-    /// The client did not read.
+    /// The client read nothing for `writeTimeout`, or read too few of the answers to its frames.
     case tooSlow
     /// The server had no memory for the bytes that were received from the client or wait for it.
     case memoryTaken
@@ -70,7 +71,7 @@ struct WebSocketState {
     /// The time at which the last frame arrived.
     private var lastFrameAt: MonotonicTime
     private var isPingSent = false
-    /// The time at which bytes began to wait for the client; nil if none wait.
+    /// The time since which bytes have waited for the client and none could be sent; nil if no bytes wait.
     private var stalledSince: MonotonicTime?
     /// The reason why the socket ends, which may be known before the socket has ended; nil while it is unknown.
     private(set) var end: WebSocketEnd?
@@ -84,7 +85,7 @@ struct WebSocketState {
     var isOpen: Bool { if case .open = phase { true } else { false } }
     /// Whether the socket can be closed once all bytes are sent.
     var isFinished: Bool { if case .finished = phase { true } else { false } }
-    /// Whether nothing more will be sent after the queued bytes.
+    /// Whether the client broke the protocol or a limit: nothing more will be sent after the queued bytes.
     var hasFailed: Bool { if case .failed = phase { true } else { false } }
     var heldBytes: Int { parser.heldBytes }
 

@@ -46,8 +46,8 @@ public struct CORSPolicy: Sendable {
         return response
     }
 
-    /// Adds the fields that let an allowed origin read the response. `Vary` is added for every origin, because the
-    /// response depends on it.
+    /// Adds the fields that let an allowed origin read the response. Unless the policy allows every origin, the
+    /// response depends on the request's origin: then `Vary` is added for every request.
     public func apply(to response: inout Response, for request: borrowing Request) {
         apply(to: &response, origin: request.headers.contains("origin") ? request.headers["origin"] : nil)
     }

@@ -3,6 +3,7 @@ struct DateLine {
     private(set) var bytes: [UInt8] = []
     private var second = Int.min
 
+    /// Updates the line if the second has changed.
     /// - Parameter now: seconds since 1970, UTC.
     mutating func refresh(_ now: Int) {
         guard now != second else { return }
@@ -13,7 +14,8 @@ struct DateLine {
         bytes.append("\r\n")
     }
 
-    /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// Returns a time as an IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    /// - Parameter seconds: seconds since 1970, UTC.
     static func fixdate(_ seconds: Int) -> String {
         let (days, time) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
         // Days to a civil date: years begin in March, so that the leap day is the last of its year.

@@ -19,7 +19,7 @@ import CZlib
 
     deinit { if isReady { _ = unsafe deflateEnd(&stream) } }
 
-    /// Returns the compressed content; nil if it would not be smaller.
+    /// Returns the compressed content; nil if it would not be smaller, or if zlib fails.
     func compress(_ content: [UInt8]) -> [UInt8]? {
         // With a capacity of zero, zlib would write to the storage that all empty arrays share.
         guard isReady, !content.isEmpty, content.count < Int(UInt32.max) else { return nil }

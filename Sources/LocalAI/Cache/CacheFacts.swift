@@ -209,6 +209,7 @@ public struct CacheFacts: FactSource {
         return try member(user, cachedFamily)?.preferences.aiOnDeviceEnabled ?? true
     }
 
+    /// Returns the number of the user's misses within `FactWindow.recent`.
     private func missCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
@@ -219,6 +220,7 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
     }
 
+    /// Returns the user's misses within `FactWindow.patterns`.
     private func misses(
         of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> [PatternFacts.Miss] {
@@ -232,6 +234,7 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in PatternFacts.Miss(dueAt: try row["due_at"], missedAt: try row["at"]) }
     }
 
+    /// Returns the number of the user's excuses within `FactWindow.recent` with the category `time_conflict`.
     private func timeConflictCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
@@ -277,8 +280,8 @@ public struct CacheFacts: FactSource {
         return (category, overall)
     }
 
-    /// Returns the counts of the recipient's recently resolved nags of the nag's category. They leave out the nag
-    /// itself, and include completions in the outbox.
+    /// Returns the counts of the recipient's nags of the nag's category that were resolved within `FactWindow.recent`.
+    /// They leave out the nag itself, and include completions in the outbox.
     private func recentRecord(
         excluding nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
@@ -307,8 +310,8 @@ public struct CacheFacts: FactSource {
             .filter { $0.recipientID == user && $0.status == .open }
     }
 
-    /// Returns the times of the push-backs in the nag's current due cycle, oldest first, and of the latest one before
-    /// it.
+    /// Returns the times of the push-backs in the nag's current due cycle, oldest first, and the time of the latest
+    /// push-back before this cycle; nil if there was none.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (current: [Timestamp], earlier: Timestamp?) {
@@ -324,5 +327,6 @@ public struct CacheFacts: FactSource {
 /// A member's facts for the rules.
 private struct CachedMember {
     let preferences: Preferences
+    /// The number of nags that the member has done on time since their last miss.
     let streak: Int
 }

@@ -16,10 +16,11 @@ extension EventCache {
     /// Stores a page: its rows, its facts and the next position, in one transaction. If the process dies, either the
     /// whole page is stored or nothing of it, and the stored position is right for the next request.
     ///
-    /// When a page announces a full resync, older rows are kept until the last page of the resync is stored. Then the
-    /// rows that were not sent again are deleted. A row may be sent more than once: rows are stored by ID.
+    /// When a page announces a full resync, or was requested by cursor from the beginning, older rows are kept until
+    /// the last page of the resync is stored. Then the rows that were not sent again are deleted. A row may be sent
+    /// more than once: rows are stored by ID.
     /// - Parameter clockAhead: the time by which this device's clock is ahead of the server's; nil if the answer had no
-    ///   date.
+    ///   date, which keeps the stored value.
     /// - Returns: false if another process has moved the cache to a different position; nothing is changed then.
     public func apply(
         _ page: SyncResponse, of family: FamilyID, requestedFrom position: FeedPosition, at now: Timestamp,
@@ -36,7 +37,7 @@ extension EventCache {
             try writer.write(page)
             let isRefetching = startsRefetch || cachedFamily.isRefetching
             if let facts = page.facts {
-                if !facts.allowsMediation { _ = try withdraw(family) }
+                if !facts.allowsMediation { _ = try markConsentWithdrawn(of: family) }
                 try writer.write(facts)
             }
             if !page.hasMore {
@@ -205,7 +206,7 @@ private struct RowWriter {
         }
     }
 
-    /// Deletes an entity of the feed.
+    /// Deletes a row that the server has deleted; a row of an unknown kind is ignored.
     private func delete(_ entity: DeletedEntity) throws(SQLiteError) {
         switch entity.entity {
         case "nags": try database.run("DELETE FROM nags WHERE family = \(family) AND id = \(entity.id)")
@@ -218,7 +219,7 @@ private struct RowWriter {
         }
     }
 
-    /// Replaces the stored facts.
+    /// Replaces the stored facts, and deletes the rows that the person may no longer see.
     func write(_ facts: FamilyFacts) throws(SQLiteError) {
         let choices = String(decoding: facts.choices.jsonBytes, as: UTF8.self)
         try database.run(

@@ -10,7 +10,7 @@ import SQLite
 // answers.
 extension EventCache {
     /// Adds a record, and deletes records that are older than the person's retention. If the person keeps only
-    /// questions without an answer, the record of an answer is not added.
+    /// questions without an answer, the record of an answer is not added, and those stored before are deleted.
     public func store(_ record: ExecutionRecord) throws {
         try database.transaction {
             let choices = try choices(of: record.familyID)

@@ -21,13 +21,13 @@ extension EventCache {
 }
 
 extension ModelProviderList {
-    /// The model of the server's gateway; nil if the gateway is missing or not available.
+    /// The name of the model behind the server's gateway; nil if the gateway is missing or not available.
     var gatewayModel: String? {
         items.first { $0.name == ProviderName.serverGateway.rawValue && $0.isAvailable }?.model
     }
 
-    /// The model that is asked with a key of the person; nil without a key, or if they have several and have chosen
-    /// none.
+    /// The name of the model that is asked with a key of the person; nil without a key, or if they have several and
+    /// have chosen none.
     var ownModel: String? {
         let ownItems = items.filter { $0.reach == .thirdParty && $0.model != nil }
         return ownItems.first(where: \.isActive)?.model ?? (ownItems.count == 1 ? ownItems[0].model : nil)

@@ -11,7 +11,8 @@ extension EventCache {
     /// The time after the last turn at which a session expires.
     static let sessionLifetime = Timestamp.Span.minutes(45)
 
-    /// Returns the turns of the session, oldest first; none if it has expired.
+    /// Returns the turns of the session, oldest first; none if the session has expired, or if its last turn is in the
+    /// future because the clock was set back.
     public func sessionTurns(of family: FamilyID, at now: Timestamp) throws(SQLiteError) -> [SessionTurn] {
         let turns = try database.rows(
             """
@@ -26,7 +27,8 @@ extension EventCache {
         return turns.reversed().map(\.turn)
     }
 
-    /// Adds the turn of an answer, and deletes the oldest turns beyond the session's limit.
+    /// Adds the turn of an answer, and deletes the turns of an expired session and the oldest turns beyond
+    /// `SessionTurn.maxCount`. If the cache has nothing of the family, nothing is added.
     /// - Parameter id: the ID of the record of the answer.
     public func add(_ turn: SessionTurn, _ id: ExecutionID, of family: FamilyID, at now: Timestamp) throws {
         try database.transaction {

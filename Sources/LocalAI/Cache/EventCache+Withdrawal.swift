@@ -10,11 +10,11 @@ extension EventCache {
     /// because the consent may have ended before any of them.
     /// - Returns: the number of marked answers; nil if the consent was not given as far as the device knew.
     public func recordWithdrawal(of family: FamilyID) throws -> Int? {
-        try database.transaction { try withdraw(family) }
+        try database.transaction { try markConsentWithdrawn(of: family) }
     }
 
     /// Records the end of the consent as `recordWithdrawal` does, within a transaction of the caller.
-    func withdraw(_ family: FamilyID) throws(SQLiteError) -> Int? {
+    func markConsentWithdrawn(of family: FamilyID) throws(SQLiteError) -> Int? {
         guard let known = try cachedFamily(family), known.allowsMediation != false else { return nil }
         try database.run("UPDATE families SET allows_mediation = 0 WHERE key = \(known.key)")
         guard known.allowsMediation == true else { return nil }

@@ -20,7 +20,7 @@ public final class EventCache {
 
     package let database: SQLiteDatabase
     let seal: TextSeal
-    /// Whether the file was damaged and had to be replaced.
+    /// Whether the file was damaged, or another key had sealed it, so that an empty file replaced it.
     public let wasRebuilt: Bool
 
     /// Opens the cache, and creates it if there is none.
@@ -73,7 +73,7 @@ public final class EventCache {
         _ = try seal.openIfPresent(try box(), .check, row)
     }
 
-    /// Moves a damaged cache aside, and deletes one that was moved aside earlier.
+    /// Moves a damaged cache to the path with `.damaged` at its end, and deletes one that was moved there earlier.
     public static func moveAside(_ path: String) throws {
         let files = FileManager.default
         for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
@@ -81,7 +81,7 @@ public final class EventCache {
         try files.moveItem(atPath: path, toPath: path + ".damaged")
     }
 
-    /// Deletes a cache and the files that SQLite keeps beside it.
+    /// Deletes a cache, the files that SQLite keeps beside it, and a damaged one that was moved aside.
     public static func remove(_ path: String) throws {
         for suffix in ["", "-wal", "-shm", ".damaged"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.removeItem(atPath: path + suffix)
@@ -121,9 +121,9 @@ public final class EventCache {
     }
 
     /// Returns the number of bytes that the file uses.
-    public func size() throws(SQLiteError) -> Int { try database.usedBytes() }
+    public func usedBytes() throws(SQLiteError) -> Int { try database.usedBytes() }
 
-    /// Returns a family's nags: open ones first by due time, then closed ones, newest first.
+    /// Returns a family's nags: open ones first, by due time, then closed ones, with the latest due time first.
     public func nags(of family: FamilyID, includingClosed: Bool = false) throws(SQLiteError) -> [CachedNag] {
         try database.rows(
             """
@@ -150,7 +150,8 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
-    /// Deletes all data of a family, for a person who no longer belongs to it.
+    /// Deletes all rows of a family, for a person who no longer belongs to it. The IDs and codes in the table `words`
+    /// remain, because other families may use them.
     public func remove(_ family: FamilyID) throws(SQLiteError) {
         try database.run("DELETE FROM families WHERE id = \(family)")
     }
@@ -158,6 +159,7 @@ public final class EventCache {
 
 /// The state of a family's copy.
 public struct CachedFamily: Sendable {
+    /// The key of the family in the table `families`.
     let key: Int64
     /// The position for the next request by cursor; nil for the beginning.
     public let cursor: String?
@@ -171,7 +173,10 @@ public struct CachedFamily: Sendable {
     public let isRefetching: Bool
     /// The time by which the device's clock is ahead of the server's; nil if unknown.
     public let clockAhead: Timestamp.Span?
+    /// The IANA name of the family's time zone; nil before the first facts were stored.
     let timeZone: String?
+    /// The family's policy, of which only the limits of push-backs are known; the other values are the standard ones.
+    /// Before the first facts were stored, all values are.
     let policy: FamilyPolicy
     /// Whether the consent `ai_mediation` is in force for this device's person; nil if unknown.
     public let allowsMediation: Bool?
@@ -194,8 +199,8 @@ public struct CachedFamily: Sendable {
     /// Returns the copy's age; nil before the first complete sync.
     public func age(at now: Timestamp) -> Timestamp.Span? { syncedAt.map { now - $0 } }
 
-    /// Returns whether answers may use the copy. It must be at most 24 hours old, and at most a minute in the future,
-    /// where it can be after a clock was set back.
+    /// Returns whether answers may use the copy: a complete sync is at most 24 hours old. If the clock was set back,
+    /// the sync may be at most a minute in the future.
     public func isFresh(at now: Timestamp) -> Bool {
         guard let age = age(at: now) else { return false }
         return age >= .seconds(-60) && age <= EventCache.staleAfter
@@ -207,6 +212,7 @@ public struct CacheCounts: Hashable, Sendable {
     public let nags: Int
     public let nagEvents: Int
     public let mediations: Int
+    /// The number of events of points and streaks.
     public let gamification: Int
     public let members: Int
 
@@ -219,11 +225,15 @@ public struct CachedNag: Hashable, Sendable {
     public let id: NagID
     public let creatorID: UserID
     public let recipientID: UserID
+    /// The name that members see; nil if the recipient has none, or if this device has no facts about them.
     public let recipientName: String?
     public let dueAt: Timestamp
+    /// The raw value of a `NagCategory`.
     public let category: String
+    /// The raw value of a `DoneDefinition`.
     public let doneDefinition: String
     public let description: String?
+    /// The raw value of a `NagStatus`.
     public let status: String
     public let createdAt: Timestamp
     /// The time from which the instance of a series can be completed; nil for other nags.

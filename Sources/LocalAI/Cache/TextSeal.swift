@@ -10,9 +10,21 @@ import SQLite
 public struct TextSeal: Sendable {
     /// The field that is sealed. A raw value MUST NOT change its meaning, because the seal includes it.
     package enum Field: String {
-        case check, nag, member, constraint, execution
+        /// The check text of a file, by which a wrong key is recognised.
+        case check
+        /// The description of a nag.
+        case nag
+        /// The name of a member.
+        case member
+        /// The terms of a constraint, as JSON.
+        case constraint
+        /// The record of a question, as JSON.
+        case execution
+        /// A question and its answer in the AI session, as JSON.
         case sessionTurn = "session_turn"
+        /// An item of the outbox, as JSON.
         case outboxItem = "outbox_item"
+        /// The message of the error with which the server refused an item of the outbox.
         case outboxMessage = "outbox_message"
     }
 

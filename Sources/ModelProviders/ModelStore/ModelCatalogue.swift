@@ -6,8 +6,8 @@ public struct ModelFile: Hashable, Sendable {
     /// The size of the model: the larger one, or the one for a device with little memory.
     public enum Variant: String, Sendable, CaseIterable { case standard, lite }
 
-    /// The ID, which is also the file's name: lower-case letters, digits, `.`, `-` and `_`, with a letter or digit
-    /// first.
+    /// The ID, which is also the file's name without its extension: 1 to 64 lower-case letters, digits, `.`, `-` and
+    /// `_`, with a letter or digit first.
     public let id: String
     public let variant: Variant
     /// The URL: `https`, or `http` on this machine.
@@ -18,6 +18,7 @@ public struct ModelFile: Hashable, Sendable {
     public let sha256: [UInt8]
     /// The maximum number of tokens of a prompt and its answer together.
     public let contextTokens: Int
+    /// The licence, in the catalogue's own words: 1 to 200 characters.
     public let licence: String
 
     /// Whether the file comes from this machine.
@@ -37,8 +38,8 @@ public struct ModelCatalogue: Hashable, Sendable {
     public static let maxCatalogueBytes = 1 << 20
 
     /// Parses a catalogue.
-    /// - Throws: the first fault: a value out of its range, an ID that occurs twice, or a standard model that is not
-    ///   larger than every lite one.
+    /// - Throws: the first fault: no list of at most 100 models, a value out of its range, an ID that occurs twice, or
+    ///   a standard model that is not larger than every lite one.
     public init(parsing bytes: [UInt8]) throws(CatalogueError) {
         guard bytes.count <= Self.maxCatalogueBytes, let document = try? JSONValue(parsing: bytes),
             let entries = document["models"]?.arrayValue, entries.count <= 100
@@ -66,6 +67,7 @@ public struct ModelCatalogue: Hashable, Sendable {
 public struct CatalogueError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path of the field, such as `models[0].url`.
     public let field: String
+    /// What is wrong, as words that follow the field, such as `takes standard or lite`.
     public let problem: String
 
     init(_ field: String, _ problem: String) { (self.field, self.problem) = (field, problem) }

@@ -13,13 +13,13 @@ final class ModelPart {
     private let model: ModelFile
     private let progress: (Int64) -> Void
     private let descriptor: Int32
-    /// The end of the requested range.
+    /// The offset after the last byte that the current response may bring.
     private var end: Int64 = 0
     /// Whether the first piece of the response has arrived.
     private var hasBegun = false
 
-    /// Opens and locks the file, and creates it if it is missing.
-    /// - Throws: `busy` while another process has locked it; `file`.
+    /// Opens and locks the file, and creates it if it is missing. A file that is longer than the model's is emptied.
+    /// - Throws: `busy` if another process has locked, completed or deleted it; `file`.
     init(_ path: String, _ model: ModelFile, _ progress: @escaping (Int64) -> Void) throws(ModelStoreError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .file(errno) }
@@ -50,7 +50,7 @@ final class ModelPart {
     func expect(upTo end: Int64) { (self.end, hasBegun, fault) = (end, false, nil) }
 
     /// Writes a piece of the response's content.
-    /// - Returns: false if the piece was refused.
+    /// - Returns: false if the piece was refused; `fault` is the reason.
     func append(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> Bool {
         do throws(ModelStoreError) {
             try begin(response)
@@ -145,7 +145,9 @@ extension ModelStore {
 
 /// The value of `Content-Range` in a response with status 206, such as `bytes 0-99/1000` (RFC 9110 §14.4).
 struct ContentRange: Hashable {
+    /// The offset of the first byte.
     let first: Int64
+    /// The offset of the last byte, which belongs to the range.
     let last: Int64
     /// The size of the whole file; nil for `*`.
     let total: Int64?

@@ -66,7 +66,8 @@ extension ModelStore {
         try part.finish(response)
     }
 
-    /// Checks that the disk has space for the remaining bytes, plus a twentieth of the file.
+    /// Checks that the disk has space for the remaining bytes, plus a twentieth of the file. Nothing is checked if the
+    /// free space is unknown.
     private func requireDiskSpace(for model: ModelFile, downloaded count: Int64) throws(ModelStoreError) {
         let needed = model.bytes + (model.bytes + 19) / 20 - count
         guard let free = freeBytes(folder), free < needed else { return }

@@ -8,9 +8,11 @@ import Glibc
 public struct ModelStore: Sendable {
     /// The state of a model's file.
     public enum State: Hashable, Sendable {
+        /// There is no file, and no part of one.
         case missing
         /// A download was interrupted, or is under way, with this number of bytes so far.
         case partial(bytes: Int64)
+        /// A complete file with the size of the catalogue.
         case downloaded
         /// A complete file whose size differs from the catalogue's.
         case wrongSize(bytes: Int64)
@@ -41,13 +43,13 @@ public struct ModelStore: Sendable {
     }
 
     /// Returns the path of a model's complete file.
-    /// - Throws: `notDownloaded` if there is none.
+    /// - Throws: `notDownloaded` if there is none, or if its size differs from the catalogue's.
     public func completePath(of model: ModelFile) throws(ModelStoreError) -> String {
         guard state(of: model) == .downloaded else { throw .notDownloaded }
         return path(of: model)
     }
 
-    /// Returns the size of a model's files in bytes, complete or not.
+    /// Returns the size in bytes of a model's complete file and its part together; 0 if there is neither.
     public func size(of model: ModelFile) -> Int64 {
         (Self.size(path(of: model)) ?? 0) + (Self.size(partPath(of: model)) ?? 0)
     }

@@ -16,30 +16,30 @@ extension DueTimeReader {
         return months
     }()
 
-    private static let prepositions: Set<String> = ["on", "by", "until", "till", "due", "before"]
+    private static let prepositionsOfDates: Set<String> = ["on", "by", "until", "till", "due", "before"]
 
     /// Reads `1 December`, `the 1st of December`, `December 1st`, each with a year or without, and `on the 5th`.
-    func date(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        let start = Self.prepositions.contains(words.word(0)) ? 1 : 0
+    func readDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let start = Self.prepositionsOfDates.contains(words.word(0)) ? 1 : 0
         let hasArticle = words.word(start) == "the"
-        let first = start + (hasArticle ? 1 : 0)
-        if let day = SpokenNumber.day(words.word(first)) {
-            let monthOffset = words.word(first + 1) == "of" ? first + 2 : first + 1
+        let dateOffset = start + (hasArticle ? 1 : 0)
+        if let day = SpokenNumber.day(words.word(dateOffset)) {
+            let monthOffset = words.word(dateOffset + 1) == "of" ? dateOffset + 2 : dateOffset + 1
             if let month = Self.months[words.word(monthOffset)] {
                 return datePhrase(day, month, words, monthOffset + 1)
             }
             // "the 5th" alone, at the end: not "the 5th floor".
-            if hasArticle, start == 1, SpokenNumber.day(words.word(first), needsEnding: true) != nil,
-                words.ends(after: first + 1) || words.word(first + 1) == "at"
+            if hasArticle, start == 1, SpokenNumber.day(words.word(dateOffset), needsEnding: true) != nil,
+                words.ends(after: dateOffset + 1) || words.word(dateOffset + 1) == "at"
             {
-                return DuePhrase(nextDate(onDay: day).map { .day($0) } ?? .unknown, first + 1)
+                return DuePhrase(nextDate(onDay: day).map { .day($0) } ?? .unknown, dateOffset + 1)
             }
             return nil
         }
-        guard let month = Self.months[words.word(first)], let day = SpokenNumber.day(words.word(first + 1)),
-            !Self.nonTimeUnits.contains(words.word(first + 2))
+        guard let month = Self.months[words.word(dateOffset)], let day = SpokenNumber.day(words.word(dateOffset + 1)),
+            !Self.nonTimeUnits.contains(words.word(dateOffset + 2))
         else { return nil }
-        return datePhrase(day, month, words, first + 2)
+        return datePhrase(day, month, words, dateOffset + 2)
     }
 
     /// Returns the phrase of a day and month, with the year that may follow them.
@@ -51,7 +51,7 @@ extension DueTimeReader {
         return DuePhrase(nextDate(day, of: month).map { .day($0) } ?? .unknown, length)
     }
 
-    /// Returns the next date with that day and month, today or later.
+    /// Returns the next date with that day and month, today or later; nil if this year and the next two have none.
     private func nextDate(_ day: Int, of month: Int) -> CivilDate? {
         (today.year...today.year + 2).lazy.compactMap { CivilDate(year: $0, month: month, day: day) }
             .first { $0 >= today }
@@ -65,9 +65,11 @@ extension DueTimeReader {
         }.first { $0 >= today }
     }
 
-    /// Reads `2026-12-01` and `31.12.2026`. The meaning of a date whose day and month could be exchanged is unknown.
-    func numericDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        let hasPreposition = Self.prepositions.contains(words.word(0))
+    /// Reads `2026-12-01`, `31.12.2026`, `31/12/2026`, `12/31/2026` and `31-12-2026`. With full stops, the day comes
+    /// first; otherwise the meaning of a date whose day and month could be exchanged is unknown. It is also unknown for
+    /// a year that does not have four digits, and for `by 1/2`. Two numbers in any other form are no date.
+    func readNumericDate(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let hasPreposition = Self.prepositionsOfDates.contains(words.word(0))
         let word = words.word(hasPreposition ? 1 : 0)
         let length = hasPreposition ? 2 : 1
         if let date = CivilDate(isoDate: word) { return DuePhrase(.day(date), length) }
@@ -92,7 +94,7 @@ extension DueTimeReader {
 }
 
 extension CivilDate {
-    /// Creates a date from `YYYY-MM-DD`; nil for any other form.
+    /// Creates a date from `YYYY-MM-DD`; nil for any other form, and for a date that does not exist.
     init?(isoDate text: String) {
         guard text.utf8.count == 10 else { return nil }
         self.init(datePartOf: text)

@@ -6,10 +6,12 @@ struct DuePhrase {
         /// The phrase is about a time, but its meaning is unknown or ambiguous.
         case unknown
         case day(CivilDate)
+        /// A weekday, and the date that it means.
         case weekday(Weekday, CivilDate)
         case time(SpokenTime)
         case partOfDay(PartOfDay)
         case dayAndPart(CivilDate, PartOfDay)
+        /// The night of a date, which is today's.
         case tonight(CivilDate)
         /// A number of minutes from now.
         case minutes(Int64)
@@ -25,22 +27,24 @@ struct DuePhrase {
 extension DueTimeReader {
     /// Returns the phrase that the words begin with; nil if they do not begin with one about a time.
     func phrase(in words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        repetition(words) ?? vaguePhrase(words) ?? distance(words) ?? namedDay(words) ?? weekday(words) ?? date(words)
-            ?? numericDate(words) ?? partOfDay(words) ?? timeOfDay(words)
+        readRepetition(words) ?? readVaguePhrase(words) ?? readOffset(words) ?? readNamedDay(words)
+            ?? readWeekday(words) ?? readDate(words) ?? readNumericDate(words) ?? readPartOfDay(words)
+            ?? readTimeOfDay(words)
     }
 
     // MARK: Unknown and ambiguous phrases
 
-    private static let units: Set<String> = [
+    private static let timeUnits: Set<String> = [
         "minute", "minutes", "min", "mins", "hour", "hours", "day", "days", "week", "weeks", "month", "months", "year",
         "years",
     ]
+    /// The words, other than weekdays and units of time, that make a repetition after `every` or `each`.
     private static let partNames: Set<String> = ["morning", "afternoon", "evening", "night", "weekend", "weekday"]
 
     /// Reads a repetition, whose meaning is unknown, because a drafted nag is due once.
-    private func repetition(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        let first = words.word(0)
-        if first == "every" || first == "each" {
+    private func readRepetition(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let firstWord = words.word(0)
+        if firstWord == "every" || firstWord == "each" {
             var length = 1
             if words.word(1) == "other" || words.word(1) == "second" || SpokenNumber.read(words.word(1), 2...99) != nil
             {
@@ -48,12 +52,12 @@ extension DueTimeReader {
             }
             let unit = words.word(length)
             let isUnit =
-                Self.units.contains(unit) || Self.partNames.contains(unit)
-                || Self.weekday(named: unit, in: .plural) != nil
+                Self.timeUnits.contains(unit) || Self.partNames.contains(unit)
+                || Self.weekday(named: unit, in: .any) != nil
             return isUnit ? DuePhrase(.unknown, length + 1) : nil
         }
-        if Self.weekday(named: first, in: .pluralOnly) != nil { return DuePhrase(.unknown, 1) }
-        return ["daily", "weekly", "monthly", "hourly"].contains(first) && words.ends(after: 1)
+        if Self.weekday(named: firstWord, in: .plural) != nil { return DuePhrase(.unknown, 1) }
+        return ["daily", "weekly", "monthly", "hourly"].contains(firstWord) && words.ends(after: 1)
             ? DuePhrase(.unknown, 1) : nil
     }
 
@@ -63,7 +67,7 @@ extension DueTimeReader {
     ]
 
     /// Reads a phrase that names no exact day or time.
-    private func vaguePhrase(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    private func readVaguePhrase(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         if let phrase = Self.vaguePhrases.first(where: words.begins(with:)) {
             return DuePhrase(.unknown, phrase.split(separator: " ").count)
         }
@@ -71,15 +75,15 @@ extension DueTimeReader {
         switch first {
         case "next", "this", "last", "past", "coming", "following":
             let isNumber = SpokenNumber.read(second, 1...99) != nil || ["few", "couple"].contains(second)
-            if isNumber, Self.units.contains(words.word(2)) { return DuePhrase(.unknown, 3) }
-            if Self.units.contains(second) || second == "weekend" { return DuePhrase(.unknown, 2) }
+            if isNumber, Self.timeUnits.contains(words.word(2)) { return DuePhrase(.unknown, 3) }
+            if Self.timeUnits.contains(second) || second == "weekend" { return DuePhrase(.unknown, 2) }
             if (first == "last" || first == "past"), Self.weekday(named: second) != nil {
                 return DuePhrase(.unknown, 2)
             }
         case "in", "within", "a", "few", "couple":
             // "in a few days", "in a couple of hours"
             let quantityIndex = words.prefix(5).firstIndex { ["few", "couple", "several"].contains($0.word) }
-            let unitIndex = words.prefix(6).firstIndex { Self.units.contains($0.word) }
+            let unitIndex = words.prefix(6).firstIndex { Self.timeUnits.contains($0.word) }
             if let quantityIndex, let unitIndex, quantityIndex < unitIndex, first == "in" || first == "within" {
                 return DuePhrase(.unknown, unitIndex - words.startIndex + 1)
             }
@@ -92,23 +96,24 @@ extension DueTimeReader {
         return nil
     }
 
-    // MARK: Distances
+    // MARK: Offsets
 
     /// Reads `in 3 days`, `in half an hour`, `in 2 hours and 15 minutes`, `a week from Friday`, `2 hours from now`.
-    private func distance(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// The meaning of `in 1.5 hours`, `2 days ago` and `2 hours from Friday` is unknown.
+    private func readOffset(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let startsWithIn = words.word(0) == "in" || words.word(0) == "within"
-        guard let (span, length) = span(words.dropFirst(startsWithIn ? 1 : 0)) else {
+        guard let (span, length) = readTimeSpan(words.dropFirst(startsWithIn ? 1 : 0)) else {
             let isDecimal = words.word(1).utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E }
-            return startsWithIn && isDecimal && Self.units.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
+            return startsWithIn && isDecimal && Self.timeUnits.contains(words.word(2)) ? DuePhrase(.unknown, 3) : nil
         }
         let end = length + (startsWithIn ? 1 : 0)
         if startsWithIn { return DuePhrase(meaning(of: span, from: today), end) }
-        let after = words.dropFirst(end)
-        switch after.word(0) {
+        let rest = words.dropFirst(end)
+        switch rest.word(0) {
         case "ago", "late", "earlier": return DuePhrase(.unknown, end + 1)
         case "from":
-            if after.word(1) == "now" { return DuePhrase(meaning(of: span, from: today), end + 2) }
-            guard let base = namedDay(after.dropFirst()) ?? weekday(after.dropFirst()) else { return nil }
+            if rest.word(1) == "now" { return DuePhrase(meaning(of: span, from: today), end + 2) }
+            guard let base = readNamedDay(rest.dropFirst()) ?? readWeekday(rest.dropFirst()) else { return nil }
             switch base.meaning {
             case .day(let day), .weekday(_, let day):
                 if case .minutes = span { return DuePhrase(.unknown, end + 1 + base.length) }
@@ -119,9 +124,9 @@ extension DueTimeReader {
         }
     }
 
-    private enum Span { case minutes(Int), days(Int), months(Int) }
+    private enum TimeSpan { case minutes(Int), days(Int), months(Int) }
 
-    private func meaning(of span: Span, from day: CivilDate) -> DuePhrase.Meaning {
+    private func meaning(of span: TimeSpan, from day: CivilDate) -> DuePhrase.Meaning {
         switch span {
         case .minutes(let count): .minutes(Int64(count))
         case .days(let count): .day(day.adding(days: Int64(count)))
@@ -129,8 +134,8 @@ extension DueTimeReader {
         }
     }
 
-    /// Reads a span of time, and returns it with its length in words.
-    private func span(_ words: ArraySlice<SpokenWord>) -> (span: Span, length: Int)? {
+    /// Reads a span of time, such as `half an hour` or `3 days`, and returns it with its length in words.
+    private func readTimeSpan(_ words: ArraySlice<SpokenWord>) -> (span: TimeSpan, length: Int)? {
         for half in ["half an hour", "half hour"] where words.begins(with: half) {
             return (.minutes(30), half.split(separator: " ").count)
         }
@@ -139,11 +144,11 @@ extension DueTimeReader {
         case "minute", "minutes", "min", "mins": return (.minutes(count), 2)
         case "hour", "hours":
             if words.dropFirst(2).begins(with: "and a half") { return (.minutes(count * 60 + 30), 5) }
-            let more = words.word(2) == "and" ? 3 : 2
-            if let minutes = SpokenNumber.read(words.word(more), 1...59),
-                ["minute", "minutes", "min", "mins"].contains(words.word(more + 1))
+            let minutesOffset = words.word(2) == "and" ? 3 : 2
+            if let minutes = SpokenNumber.read(words.word(minutesOffset), 1...59),
+                ["minute", "minutes", "min", "mins"].contains(words.word(minutesOffset + 1))
             {
-                return (.minutes(count * 60 + minutes), more + 2)
+                return (.minutes(count * 60 + minutes), minutesOffset + 2)
             }
             return (.minutes(count * 60), 2)
         case "day", "days": return (.days(count), 2)
@@ -156,7 +161,7 @@ extension DueTimeReader {
 
     // MARK: Days
 
-    private func namedDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    private func readNamedDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         for phrase in ["the day after tomorrow", "day after tomorrow"] where words.begins(with: phrase) {
             return dayPhrase(today.adding(days: 2), words, phrase.split(separator: " ").count)
         }
@@ -174,12 +179,12 @@ extension DueTimeReader {
         return DuePhrase(.dayAndPart(day, part), length + 1)
     }
 
-    /// The grammatical numbers in which a weekday is recognised; `plural` accepts the singular as well.
-    private enum GrammaticalNumber { case singular, plural, pluralOnly }
+    /// The grammatical numbers in which a weekday is recognised.
+    private enum GrammaticalNumber { case singular, plural, any }
 
     private static func weekday(named word: String, in number: GrammaticalNumber = .singular) -> Weekday? {
         let singular = word.hasSuffix("s") && word.hasSuffix("days") ? String(word.dropLast()) : word
-        if number == .pluralOnly, singular == word || word.hasSuffix("'s") { return nil }
+        if number == .plural, singular == word || word.hasSuffix("'s") { return nil }
         if number == .singular, singular != word { return nil }
         return Weekday.allCases.first { $0.rawValue.lowercased() == singular }
     }
@@ -193,9 +198,10 @@ extension DueTimeReader {
     /// The words that form a name with a weekday before them: "Sunday school" is no day.
     private static let nounsAfterDays: Set<String> = ["school", "roast", "paper", "mass", "club"]
 
-    /// Reads a weekday as its next date after today. The meaning of `next Friday` is unknown if there is still a Friday
-    /// in this week, because some people mean that one and others the Friday after it.
-    private func weekday(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// Reads a weekday as its next date after today; `this Friday` may also be today. The meaning of `next Friday` is
+    /// unknown if there is still a Friday in this week, because some people mean that one and others the Friday after
+    /// it. The meaning of `this Friday` after the Friday of this week, and of `Friday week`, is unknown too.
+    private func readWeekday(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         var length = 0
         while length < 3, Self.prefixesOfDays.contains(words.word(length)) || length > 0 && words.word(length) == "the"
         {
@@ -222,7 +228,8 @@ extension DueTimeReader {
 
     // MARK: Parts of the day
 
-    private func partOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// Reads `this evening`, `in the morning` and `at night`.
+    private func readPartOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         if words.word(0) == "this", let part = PartOfDay(rawValue: words.word(1)) {
             return DuePhrase(.dayAndPart(today, part), 2)
         }

@@ -10,27 +10,29 @@ extension DueTimeReader {
         "g", "km", "m", "cm", "l", "ml", "litres", "liters", "miles", "times", "pages", "points",
     ]
 
-    /// Reads a time with or without a preposition, such as `at 5`, `noon` and `by half past 8`. The meaning of a range,
-    /// such as `5 to 6`, is unknown.
-    func timeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    /// Reads a time with or without a preposition, such as `at 5`, `noon` and `by half past 8`. `5 to 6` means
+    /// 5:55. The meaning of a range, such as `5pm to 6pm`, `from 5 to 6`, `between 5 and 6` or `after 5pm`, is unknown.
+    func readTimeOfDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         let preposition = Self.prefixesOfTimes.contains(words.word(0)) ? words.word(0) : nil
         let start = preposition == nil ? 0 : 1
         let rest = words.dropFirst(start)
         if preposition == nil, words.word(0) == "between" || words.word(0) == "after" {
-            return openTime(words)
+            return readRange(words)
         }
         for (name, time) in [
-            ("noon", SpokenTime.clock(.init(hour: 12, minute: 0, isExact: true))),
-            ("midday", .clock(.init(hour: 12, minute: 0, isExact: true))), ("midnight", .midnight),
+            ("noon", SpokenTime.clock(.init(hour: 12, minute: 0, is24Hour: true))),
+            ("midday", .clock(.init(hour: 12, minute: 0, is24Hour: true))), ("midnight", .midnight),
         ] where rest.word(0) == name {
             return DuePhrase(.time(time), start + 1)
         }
-        if preposition != "from", let (time, length) = relativeTime(rest) {
+        if preposition != "from", let (time, length) = readMinutesPastOrTo(rest) {
             return DuePhrase(time.map { .time(.clock($0)) } ?? .unknown, start + length)
         }
-        guard let (reading, length) = clock(rest, after: preposition == "from" ? "at" : preposition) else { return nil }
+        guard let (reading, length) = readClockTime(rest, after: preposition == "from" ? "at" : preposition) else {
+            return nil
+        }
         if ["-", "–", "to", "or", "till", "until"].contains(rest.word(length)),
-            clock(rest.dropFirst(length + 1), after: "at") != nil
+            readClockTime(rest.dropFirst(length + 1), after: "at") != nil
         {
             return DuePhrase(.unknown, start + length + 2)
         }
@@ -39,17 +41,17 @@ extension DueTimeReader {
     }
 
     /// Reads `between 5 and 6` and `after 5pm`, which name no due time.
-    private func openTime(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        guard let (_, length) = clock(words.dropFirst(), after: words.word(0) == "between" ? "at" : nil) else {
-            return nil
-        }
-        let isRange = words.word(0) == "between"
-        return DuePhrase(.unknown, 1 + length + (isRange && words.word(1 + length) == "and" ? 2 : 0))
+    private func readRange(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+        let hasTwoEnds = words.word(0) == "between"
+        guard let (_, length) = readClockTime(words.dropFirst(), after: hasTwoEnds ? "at" : nil) else { return nil }
+        return DuePhrase(.unknown, 1 + length + (hasTwoEnds && words.word(1 + length) == "and" ? 2 : 0))
     }
 
     /// Reads `half past 8`, `quarter to nine`, `20 past 5 pm`, and returns the time with its length in words. The time
     /// is nil for `half 8` and `half to 8`, which are ambiguous.
-    private func relativeTime(_ words: ArraySlice<SpokenWord>) -> (time: SpokenTime.ClockTime?, length: Int)? {
+    private func readMinutesPastOrTo(
+        _ words: ArraySlice<SpokenWord>
+    ) -> (time: SpokenTime.ClockTime?, length: Int)? {
         let start = words.word(0) == "a" && words.word(1) == "quarter" ? 1 : 0
         let minutes: Int
         switch words.word(start) {
@@ -75,23 +77,23 @@ extension DueTimeReader {
         // A quarter to twelve at noon is in the morning, and a quarter to one in the afternoon.
         let previousHour = hour == 1 ? 12 : hour - 1
         let isTwelve = hour == 12
-        let previousHalf: PartOfDay.Half? = half.map { isTwelve ? ($0 == .morning ? .afternoon : .morning) : $0 }
+        let previousHalf: PartOfDay.Half? = half.map { isTwelve ? ($0 == .am ? .pm : .am) : $0 }
         return (SpokenTime.ClockTime(hour: previousHour, minute: 60 - minutes, half: previousHalf), length)
     }
 
     /// Returns the half of the day that a word names, and 1 as the number of words; nil and 0 for any other word.
     private static func half(_ word: String) -> (half: PartOfDay.Half?, length: Int) {
         switch word {
-        case "am", "a.m": (.morning, 1)
-        case "pm", "p.m": (.afternoon, 1)
+        case "am", "a.m": (.am, 1)
+        case "pm", "p.m": (.pm, 1)
         default: (nil, 0)
         }
     }
 
-    /// Reads a time in digits, or as a word with a preposition before it, or with `pm` or `o'clock` after it. Returns
-    /// it with its length in words. The reading is nil for words that look like a time but are not one. The result is
-    /// nil for words that do not look like a time.
-    private func clock(
+    /// Reads a time in digits, or as a word with `at` or `by` before it, or with `pm` or `o'clock` after it. Returns it
+    /// with its length in words. The reading is nil for words that look like a time but are not one. The result is nil
+    /// for words that do not look like a time.
+    private func readClockTime(
         _ words: ArraySlice<SpokenWord>, after preposition: String?
     ) -> (reading: SpokenTime.ClockTime?, length: Int)? {
         let word = words.word(0)
@@ -105,7 +107,7 @@ extension DueTimeReader {
         let isOClock = ["o'clock", "oclock"].contains(words.word(1))
         if isOClock { length = 2 }
         let isMarked = half != nil || isOClock
-        if let hour = Self.wordHours[digits] {
+        if let hour = Self.hoursByWord[digits] {
             guard isMarked || preposition == "at" || preposition == "by" && words.ends(after: 1) else { return nil }
             return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)
         }
@@ -122,7 +124,7 @@ extension DueTimeReader {
         let separator: Character? =
             digits.contains(":") ? ":" : digits.contains(".") ? "." : digits.contains("h") ? "h" : nil
         guard let separator else {
-            return hourAlone(digits, half, isMarked: isMarked, after: preposition, words, length)
+            return readHour(digits, half, isMarked: isMarked, after: preposition, words, length)
         }
         let parts = digits.split(separator: separator, omittingEmptySubsequences: false)
         let looksLikeTime =
@@ -134,12 +136,13 @@ extension DueTimeReader {
             minute <= 59,
             parts[0].utf8.count <= 2, parts[1].utf8.count == 2, half == nil || (1...12).contains(hour)
         else { return separator == "." && preposition == nil && !isMarked ? nil : (nil, length) }
-        let isExact = parts[0].utf8.count == 2 && (parts[0].hasPrefix("0") || hour > 12)
-        return (SpokenTime.ClockTime(hour: hour, minute: minute, half: half, isExact: isExact), length)
+        let is24Hour = parts[0].utf8.count == 2 && (parts[0].hasPrefix("0") || hour > 12)
+        return (SpokenTime.ClockTime(hour: hour, minute: minute, half: half, is24Hour: is24Hour), length)
     }
 
-    /// Reads an hour without minutes, as in "at 5".
-    private func hourAlone(
+    /// Reads an hour without minutes, as in "at 5". The reading is nil for a number that is no hour. The result is nil
+    /// if the words around the number do not show that it is a time.
+    private func readHour(
         _ digits: String, _ half: PartOfDay.Half?, isMarked: Bool, after preposition: String?,
         _ words: ArraySlice<SpokenWord>, _ length: Int
     ) -> (reading: SpokenTime.ClockTime?, length: Int)? {
@@ -154,7 +157,7 @@ extension DueTimeReader {
         return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)
     }
 
-    private static let wordHours: [String: Int] = [
+    private static let hoursByWord: [String: Int] = [
         "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
         "eleven": 11, "twelve": 12,
     ]

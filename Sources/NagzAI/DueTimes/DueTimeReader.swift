@@ -2,23 +2,27 @@ import Domain
 
 /// The result of reading a due time from a text.
 public struct DueTimeReading: Hashable, Sendable {
-    /// The due time, which is after now; nil if the text names no time, or if a phrase about a time was not understood.
+    /// The due time, which is after now; nil if the text names no time, or if there are `unclearPhrases`.
     public var dueAt: Timestamp?
-    /// The phrases about a time that were not understood, as the text has them.
+    /// The phrases about a time that were not understood, as the text has them, or the whole text: see
+    /// `DueTimeReader`. Each is cut to 200 Characters.
     public var unclearPhrases: [String]
 }
 
 /// Reads a due time from words, relative to a moment in a person's zone.
 ///
-/// If a phrase is unknown, ambiguous or contradictory, there is no due time, and the phrase is among the
-/// `unclearPhrases`. If the time is past or more than two years ahead, the whole text is among them. Days are `today`,
-/// `tomorrow`, `the day after tomorrow`, weekdays (the next one after today), `1 December`, `December 1st, 2027`,
-/// `2026-12-01`, `in 3 days`, `a week from Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`, `half past 8`, `quarter
-/// to 9`, `5 o'clock`, `noon`, `at midnight` (the coming one), `in the morning` and `in 20 minutes`. Hours from 1 to 7
-/// without am or pm are after noon. A day without a time means 18:00, tonight 20:00. A time without a day is the next
-/// one.
+/// If a phrase is unknown or ambiguous, or names another day or time than an earlier phrase, there is no due time, and
+/// the phrase is among the `unclearPhrases`. If the phrases do not fit together in another way, or the time is past or
+/// more than two years ahead, the whole text is the only unclear phrase.
+///
+/// Days are `today`, `tomorrow`, `the day after tomorrow`, weekdays (the next one after today), `1 December`,
+/// `December 1st, 2027`, `2026-12-01`, `in 3 days`, `a week from Friday`; times are `at 5`, `7pm`, `17:00`, `17.00`,
+/// `half past 8`, `quarter to 9`, `5 o'clock`, `noon`, `at midnight` (the coming one), `in the morning` and `in 20
+/// minutes`. Hours from 1 to 7 without am, pm or a part of the day are after noon. A day without a time means 18:00,
+/// tonight 20:00; after these times, `today` and `tonight` mean 20:00, 22:00 or 23:59, the first that is ahead. A time
+/// without a day is the next one.
 public struct DueTimeReader: Sendable {
-    /// The maximum number of words of a text that are read.
+    /// The maximum number of words of a text that are read; the rest is ignored.
     private static let maxWordCount = 400
     /// The due time of a day without a time: 18:00.
     static let defaultTimeOfDay = TimeOfDay(hour: 18, minute: 0) ?? .midnight

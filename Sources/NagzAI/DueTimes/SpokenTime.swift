@@ -12,27 +12,28 @@ enum SpokenTime: Hashable {
         let minute: Int
         var half: PartOfDay.Half?
         /// Whether it is written as on a 24-hour clock, such as `07:30` or `17:00`.
-        var isExact = false
+        var is24Hour = false
 
-        /// Returns the time of day; nil if the hour is not in the named part of the day.
+        /// Returns the time of day; nil if the hour is not in the named half or part of the day. Without either, the
+        /// hours from 1 to 7 of a 12-hour clock are after noon.
         func time(in part: PartOfDay?) -> TimeOfDay? {
             guard (0...59).contains(minute) else { return nil }
             if let half { return Self.twelveHourTime(hour, minute, half) }
             if let part {
-                if hour > 12 || isExact {
+                if hour > 12 || is24Hour {
                     return part.hours.contains(hour) ? TimeOfDay(hour: hour, minute: minute) : nil
                 }
                 return [0, 12].lazy.map { hour % 12 + $0 }.first(where: part.hours.contains).flatMap {
                     TimeOfDay(hour: $0, minute: minute)
                 }
             }
-            return TimeOfDay(hour: (1...7).contains(hour) && !isExact ? hour + 12 : hour, minute: minute)
+            return TimeOfDay(hour: (1...7).contains(hour) && !is24Hour ? hour + 12 : hour, minute: minute)
         }
 
-        /// Returns the time of a twelve-hour clock.
+        /// Returns the time of a 12-hour clock; nil if the hour is not in 1…12.
         private static func twelveHourTime(_ hour: Int, _ minute: Int, _ half: PartOfDay.Half) -> TimeOfDay? {
             guard (1...12).contains(hour) else { return nil }
-            return TimeOfDay(hour: hour % 12 + (half == .afternoon ? 12 : 0), minute: minute)
+            return TimeOfDay(hour: hour % 12 + (half == .pm ? 12 : 0), minute: minute)
         }
     }
 }
@@ -41,8 +42,8 @@ enum SpokenTime: Hashable {
 enum PartOfDay: String {
     case morning, afternoon, evening, night
 
-    /// The half of the day: am or pm.
-    enum Half { case morning, afternoon }
+    /// A half of the day.
+    enum Half { case am, pm }
 
     /// The hours that belong to the part of the day.
     var hours: ClosedRange<Int> {
@@ -90,7 +91,8 @@ enum SpokenNumber {
         return Int(text)
     }
 
-    /// Returns the day of a month in `1st`, `22nd`, `3rd`, `4th`, or the number alone.
+    /// Returns the day of a month in `1st`, `22nd`, `3rd`, `4th`, or, unless it needs an ending, in the number alone;
+    /// nil for any other word.
     static func day(_ word: String, needsEnding: Bool = false) -> Int? {
         let number = ["st", "nd", "rd", "th"].first(where: word.hasSuffix).map { word.dropLast($0.count) }
         if needsEnding, number == nil { return nil }

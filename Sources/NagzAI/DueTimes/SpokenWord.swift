@@ -21,14 +21,14 @@ struct SpokenWord: Hashable {
         func isPunctuation(_ character: Character) -> Bool { ".,;:!?()\"'“”‘’".contains(character) }
         var word = Substring(text.lowercased())
         while let first = word.first, isPunctuation(first) { word.removeFirst() }
-        var isEnd = false
+        var hasFinalPunctuation = false
         while let last = word.last, isPunctuation(last) {
             word.removeLast()
-            isEnd = true
+            hasFinalPunctuation = true
         }
         self.text = text
         self.word = String(word.map { $0 == "’" ? "'" : $0 })
-        endsClause = isEnd
+        endsClause = hasFinalPunctuation
     }
 }
 

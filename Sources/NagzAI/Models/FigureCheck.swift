@@ -8,7 +8,13 @@ struct FigureCheck {
 
     /// A figure in a text, with the role that shows what it counts.
     private struct Figure: Hashable {
-        enum Role { case partOfTotal, partOfPerson, completed, missed, open, overdue, total, percent, days }
+        enum Role {
+            /// The figures of a part and its total, as in “2 of 3”.
+            case partOfTotal
+            /// Such figures in a sentence about one person.
+            case partOfPerson
+            case completed, missed, open, overdue, total, percent, days
+        }
 
         var role: Role
         /// The number; for a part, also its total.

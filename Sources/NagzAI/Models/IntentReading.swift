@@ -1,6 +1,6 @@
 import Domain
 
-/// A draft of a nag by a model from a person's words: the facts for the prompt, and the checks of the model's answer.
+/// The reading of a nag from a person's words by a model: the facts for the prompt, and the nag in the answer.
 public struct IntentReading: Sendable {
     /// The word for the author in the prompt.
     static let authorWord = "me"
@@ -38,7 +38,8 @@ public struct IntentReading: Sendable {
 
     /// Returns the nag that a model's answer describes.
     /// - Parameter answer: the fields of the answer, which have the requested form and passed the `OutputCheck`.
-    /// - Throws: `due` for a due time that `DueTimeReader` does not accept, `empty` for a missing or unknown value.
+    /// - Throws: `due` if the due time is missing or `DueTimeReader` does not accept it; `empty` if another value is
+    ///   missing or unknown.
     public func draftedNag(from answer: [String: String]) throws(OutputCheck.Refusal) -> DraftedNag {
         guard let recipient = answer["recipient"].flatMap({ recipients[$0] }),
             let category = answer["category"].flatMap(NagCategory.init),

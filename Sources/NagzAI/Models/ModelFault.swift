@@ -7,7 +7,7 @@ public enum ModelFault: Error, Hashable, Sendable {
     case timedOut
     /// The provider responded with an error status that has no case of its own.
     case failed(status: Int)
-    /// The answer was cut off, too large, or not in the requested form.
+    /// The answer was empty, cut off, too large, or not in the requested form.
     case unreadable
     /// The prompt was longer than the model's context, or the answer longer than allowed.
     case tooLong
@@ -52,15 +52,18 @@ public enum Availability: Hashable, Sendable {
 
 /// A reason why a provider cannot be asked.
 public enum UnavailabilityReason: String, Sendable, CaseIterable {
+    /// A setting or a key that the provider needs is missing or unusable.
     case notConfigured = "not_configured"
-    /// The provider does not run on this platform.
+    /// The provider does not run on this platform, or cannot answer in the requested form.
     case unsupported
     case unreachable
     case timedOut = "timed_out"
+    /// The check whether it can be asked failed for another reason.
     case failed
     /// The provider's list of models does not contain the configured one.
     case unknownModel = "unknown_model"
     case keyRefused = "key_refused"
+    /// The provider limits requests, and the time that it asks to wait is not over.
     case limited
     /// The provider failed several times in a row, and is not asked for a while.
     case paused

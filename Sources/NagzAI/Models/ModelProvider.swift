@@ -4,7 +4,8 @@ public protocol ModelProvider: AnyObject {
     var reach: Reach { get }
     var capabilities: ProviderCapabilities { get }
 
-    /// Asks the model once. A request is never repeated: the person may have paid for the first one.
+    /// Asks the model once, because the person may have paid for the request. Only a request that the provider rejected
+    /// because of its fields is sent a second time, with other fields.
     func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult
 
     /// Returns whether the model can be asked now. The result may be a few seconds old.
@@ -15,9 +16,9 @@ public protocol ModelProvider: AnyObject {
 public struct ModelRequest: Hashable, Sendable {
     public var task: ModelTask
     /// The text of the system prompt.
-    public var system: String
+    public var systemPrompt: String
     /// The text of the user prompt.
-    public var user: String
+    public var userPrompt: String
     /// The maximum number of tokens of the answer.
     public var maxTokens: Int
     /// The required form of the answer; nil for plain text.
@@ -26,12 +27,12 @@ public struct ModelRequest: Hashable, Sendable {
     public var traceparent: String?
 
     public init(
-        task: ModelTask, system: String, user: String, maxTokens: Int? = nil, schema: OutputSchema? = nil,
-        traceparent: String? = nil
+        task: ModelTask, systemPrompt: String, userPrompt: String, maxTokens: Int? = nil,
+        schema: OutputSchema? = nil, traceparent: String? = nil
     ) {
         self.task = task
-        self.system = system
-        self.user = user
+        self.systemPrompt = systemPrompt
+        self.userPrompt = userPrompt
         self.maxTokens = maxTokens ?? task.maxTokens
         self.schema = schema
         self.traceparent = traceparent
@@ -40,7 +41,9 @@ public struct ModelRequest: Hashable, Sendable {
     public var temperature: Double { task.kind.temperature }
 
     /// An estimate of the number of the prompt's tokens.
-    public var promptTokens: Int { Question.estimatedTokens(of: system) + Question.estimatedTokens(of: user) }
+    public var promptTokens: Int {
+        Question.estimatedTokens(of: systemPrompt) + Question.estimatedTokens(of: userPrompt)
+    }
 }
 
 /// The form of a structured answer: an object with exactly these fields, all of them texts.
@@ -57,7 +60,7 @@ public struct OutputSchema: Hashable, Sendable {
         }
     }
 
-    /// An identifier that providers show in their logs.
+    /// The name of the form, which some providers require in a request.
     public let name: String
     public let fields: [Field]
 

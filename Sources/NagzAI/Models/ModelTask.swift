@@ -1,8 +1,11 @@
 /// A task for which a model may write the text. The rules alone decide the numbers and tones of a response.
 public enum ModelTask: String, Sendable, CaseIterable {
     case summarizeExcuse = "summarize_excuse"
+    /// Words the reason for the tone that the rules selected.
     case selectTone = "select_tone"
+    /// Words the tip that the rules selected.
     case coaching
+    /// Words the message of a push-back that the rules granted.
     case pushBack = "push_back"
     case digest
     /// Words the answer to a person's own question.
@@ -41,7 +44,9 @@ extension AIOperationID {
 
 /// A kind of task for a model, in the terms in which providers declare their capabilities.
 public enum TaskKind: String, Sendable, CaseIterable {
+    /// Turns a person's words into an action, such as a nag.
     case intentToAction = "intent_to_action"
+    /// Makes questions for learning; no task is of this kind.
     case studyQuestions = "study_question_gen"
     case rewrite, summarize
     case textCompletion = "text_completion"
@@ -53,7 +58,7 @@ public enum TaskKind: String, Sendable, CaseIterable {
         return allCases.filter(kinds.contains)
     }()
 
-    /// The temperature at which a model chooses its words, from 0.
+    /// The sampling temperature, from 0: at a higher one, a model varies its words more.
     public var temperature: Double {
         switch self {
         case .intentToAction: 0

@@ -1,7 +1,7 @@
 /// The part of an operation that lets a model word its response. The model replaces the text and nothing else: the
 /// rules give numbers, tones, categories and decisions.
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
-    /// Returns the facts for the model's prompt; nil for a response that has no text.
+    /// Returns the facts for the model's prompt; nil for a response that no model words, such as a refused push-back.
     public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
     /// The text of the response that the model's text replaces.
     public let text: any WritableKeyPath<Response, String> & Sendable
@@ -41,7 +41,8 @@ public struct Authorship: Hashable, Sendable {
         self.init(asked.provider, model: asked.name, asked: asked)
     }
 
-    /// Returns the confidence of an answer, 0 to 1.
+    /// Returns the confidence of an answer, 0 to 1: 0.5 if the rules answered instead of a requested model; otherwise
+    /// that of the rules, by default 0.7 for their own text and 0.8 for a model's.
     /// - Parameter ruleConfidence: the confidence that the rules gave; nil if they gave none.
     public func confidence(_ ruleConfidence: Double?) -> Double {
         if fallback != nil { return 0.5 }
@@ -51,17 +52,19 @@ public struct Authorship: Hashable, Sendable {
 
 /// A reason why the rules answer a question that a model was to answer.
 public enum FallbackReason: Error, Hashable, Sendable {
-    /// The person's preference `ai_mode` uses no such model.
+    /// The person's preference `ai_mode` does not allow the requested model.
     case mode
     /// The available model does not support the task.
     case taskNotCovered
+    /// There is no such model, or the model or the server cannot be reached.
     case unavailable
-    /// The model was asked, and failed.
+    /// The model gave no usable answer, or the prompt was too long for it.
     case error
     /// The model took too long.
     case latencyBudget
     /// The facts changed after they were sent to the model.
     case factsChanged
+    /// The model's text may not be shown.
     case outputRejected(OutputCheck.Refusal)
 
     public init(_ fault: ModelFault) {

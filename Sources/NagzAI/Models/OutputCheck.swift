@@ -7,9 +7,21 @@
 public struct OutputCheck: Sendable {
     /// A fault of a text.
     public enum Refusal: String, Error, Sendable, CaseIterable {
-        case empty, length, paragraph, control, markup, link
+        /// A text without a letter, or a structured answer with a value that is missing or unknown.
+        case empty
+        /// A text that is longer than its task allows.
+        case length
+        /// A line break.
+        case paragraph
+        /// A control, format or private-use character.
+        case control
+        /// A character of HTML, Markdown or a list.
+        case markup
+        /// A web or mail address.
+        case link
         /// A character that the language does not have.
         case character
+        /// A phrase of the phrasebook's avoid list.
         case disrespect
         /// A word that no model may use, whatever the facts contain.
         case forbidden
@@ -21,9 +33,10 @@ public struct OutputCheck: Sendable {
         case done
         /// The text claims that something was missed; the facts do not support that.
         case missed
-        /// The text claims that the due time has passed, though it is still ahead.
+        /// The text claims that a due time has passed; the facts do not support that.
         case late
-        /// A word that is neither in the rules' text nor in the person's words nor in the vocabulary.
+        /// A word that follows neither from the rules' text nor from the person's words, and that the vocabulary does
+        /// not allow there.
         case word
         /// The words are those of the rules' text or of the person, but the meaning differs or something essential is
         /// missing.
@@ -53,18 +66,18 @@ public struct OutputCheck: Sendable {
         guard facts.insertingName(into: text).unicodeScalars.count <= maxLength else { return .length }
         // The rules' own text needs no further check.
         if facts.values[.draft] == text { return nil }
-        let forms = readings(of: text)
-        if forms.contains(where: { !phrasebook.disrespectfulPhrases(in: $0).isEmpty }) { return .disrespect }
-        if forms.contains(where: isForbidden) { return .forbidden }
+        let textReadings = readings(of: text)
+        if textReadings.contains(where: { !phrasebook.disrespectfulPhrases(in: $0).isEmpty }) { return .disrespect }
+        if textReadings.contains(where: isForbidden) { return .forbidden }
         if Self.hasUnknownNumber(text, Array(facts.evidence.values)) { return .number }
         if hasUnknownName(text, facts) { return .name }
-        return unsupportedClaim(in: forms, facts) ?? unprovenPart(of: text, facts)
+        return claimFault(in: textReadings, facts) ?? meaningFault(of: text, facts)
     }
 
     private func isForbidden(_ text: String) -> Bool { !prompts.vocabulary.forbiddenPhrases.labels(in: text).isEmpty }
 
     /// Returns the fault of a text that does not follow from the facts; nil if the text follows from them.
-    private func unprovenPart(of text: String, _ facts: PromptFacts) -> Refusal? {
+    private func meaningFault(of text: String, _ facts: PromptFacts) -> Refusal? {
         if facts.task == .summarizeExcuse {
             let words = facts.values[.text] ?? ""
             return SummaryCheck(prompts.vocabulary, of: words, names: facts.familyNames).refusal(of: text)
@@ -156,8 +169,8 @@ public struct OutputCheck: Sendable {
         var rest = text[...]
         while let start = rest.firstIndex(where: \.isNumber) {
             let run = rest[start...].prefix { $0.isNumber || ".,:/".contains($0) }
-            let letter = rest[..<start].last?.isLetter == true ? rest.index(before: start) : start
-            if let last = run.lastIndex(where: \.isNumber) { numbers.append(rest[letter...last]) }
+            let numberStart = rest[..<start].last?.isLetter == true ? rest.index(before: start) : start
+            if let last = run.lastIndex(where: \.isNumber) { numbers.append(rest[numberStart...last]) }
             rest = rest[run.endIndex...]
         }
         return numbers
@@ -204,12 +217,12 @@ public struct OutputCheck: Sendable {
     }
 
     /// Returns the fault of the first claim that the facts do not support; nil if there is none.
-    private func unsupportedClaim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
+    private func claimFault(in textReadings: [String], _ facts: PromptFacts) -> Refusal? {
         // A person's words may prove that something was missed or late, but not that it is done. The other checks prove
         // a claim that the rules' text makes, such as that a nag is not marked as done.
         let personClaims = prompts.claims.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
         let allowed = facts.claims.union(personClaims).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
-        let claims = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
+        let claims = textReadings.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
         switch Claim.allCases.first(where: { claims.contains($0) && !allowed.contains($0) }) {
         case .done: return .done
         case .missed: return .missed

@@ -6,7 +6,7 @@ public struct PromptBook: Sendable {
     private(set) var allowedCharacters: Set<Unicode.Scalar> = []
     /// Words that have a capital letter within a sentence and are no names, such as “I”, in lower case.
     private(set) var capitalizedWords: Set<String> = []
-    /// The words that make a claim.
+    /// The phrases that make each claim.
     private(set) var claims = PhraseMatcher<Claim>()
     /// The words for proving answers.
     let vocabulary: Vocabulary
@@ -77,8 +77,8 @@ public struct PromptBook: Sendable {
         _ facts: PromptFacts, _ values: [PromptSlot: String], _ traceparent: String?
     ) -> ModelRequest {
         ModelRequest(
-            task: facts.task, system: systemPrompts[facts.task]?.filled(values) ?? "",
-            user: userPrompts[facts.task]?.filled(values) ?? "", schema: facts.schema, traceparent: traceparent)
+            task: facts.task, systemPrompt: systemPrompts[facts.task]?.filled(values) ?? "",
+            userPrompt: userPrompts[facts.task]?.filled(values) ?? "", schema: facts.schema, traceparent: traceparent)
     }
 
     /// Returns the first Characters that together have at most `maxBytes` bytes.

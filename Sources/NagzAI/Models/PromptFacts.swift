@@ -192,6 +192,7 @@ enum PromptSlot: String, Sendable, CaseIterable {
     case text
     /// The rules' text, which the model rewords.
     case draft
+    /// A fact with this name, such as a count, the list of values that an answer may have, or the current time.
     case tone, category, misses, streak, completed, total, missed, open, overdue, recipients, categories, definitions,
         now
 }

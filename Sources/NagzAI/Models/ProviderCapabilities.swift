@@ -17,6 +17,7 @@ public enum Reach: String, Sendable, CaseIterable, Comparable {
 /// The capabilities of a provider.
 public struct ProviderCapabilities: Hashable, Sendable {
     public let worksOffline: Bool
+    /// Whether the model can call tools; requests offer it none.
     public let supportsTools: Bool
     /// Whether a request can require an answer in the form of an `OutputSchema`.
     public let supportsSchemas: Bool

@@ -108,7 +108,7 @@ struct RewordingCheck {
         }
         let statedSentences = Set(runs.joined().map(\.sentence))
         guard Set(runs.joined()).count == runs.joined().count else { return .failure(.statement) }
-        guard !statedSentences.isEmpty, isSameKind(sentence, statedSentences),
+        guard !statedSentences.isEmpty, hasSameQuestionForm(sentence, statedSentences),
             !addsTooManyWords(sentence, to: statedSentences)
         else { return .failure(.statement) }
         let isAboutPerson = sentence.words.contains(PromptFacts.personWord)
@@ -123,12 +123,12 @@ struct RewordingCheck {
     }
 
     /// Divides the content words into runs that also occur in the rules' text, and returns the places of their words
-    /// there. A run ends only at a mark or a joint such as “because”.
+    /// there. A run ends only at a mark or a conjunction such as “because”.
     private func runs(of sentence: Sentence) -> Result<[[DraftPlace]], OutputCheck.Refusal> {
         var runs: [[DraftPlace]] = []
         // The possible places of the run's last word, each with the places of the whole run.
         var paths: [DraftPlace: [DraftPlace]] = [:]
-        var mayBreak = true
+        var mayEndRun = true
         func closeRun() -> Bool {
             guard !paths.isEmpty else { return true }
             let completePaths = paths.values.filter { $0.count > 1 || draft[$0[0].sentence].content.count == 1 }
@@ -137,7 +137,7 @@ struct RewordingCheck {
             return true
         }
         for term in sentence.terms {
-            mayBreak = mayBreak || term.startsClause || vocabulary.has(term.word, in: .joint)
+            mayEndRun = mayEndRun || term.startsClause || vocabulary.has(term.word, in: .conjunction)
             if DraftSentence.isIgnored(term.word, vocabulary, facts) { continue }
             let candidates = places(of: term.stem)
             guard !candidates.isEmpty else { return .failure(.word) }
@@ -147,10 +147,10 @@ struct RewordingCheck {
                 if let path = before.min(by: { $0.key < $1.key })?.value { extendedPaths[place] = path + [place] }
             }
             if extendedPaths.isEmpty {
-                guard mayBreak, closeRun() else { return .failure(.statement) }
+                guard mayEndRun, closeRun() else { return .failure(.statement) }
                 extendedPaths = Dictionary(uniqueKeysWithValues: candidates.map { ($0, [$0]) })
             }
-            (paths, mayBreak) = (extendedPaths, false)
+            (paths, mayEndRun) = (extendedPaths, false)
         }
         return closeRun() ? .success(runs) : .failure(.statement)
     }
@@ -171,7 +171,7 @@ struct RewordingCheck {
     }
 
     /// Returns whether the sentence is a question exactly if one of the rules' sentences that it states is a question.
-    private func isSameKind(_ sentence: Sentence, _ statedSentences: Set<Int>) -> Bool {
+    private func hasSameQuestionForm(_ sentence: Sentence, _ statedSentences: Set<Int>) -> Bool {
         let hasQuestion = statedSentences.contains { draft[$0].sentence.isQuestion }
         return sentence.isQuestion == hasQuestion
     }
@@ -180,7 +180,7 @@ struct RewordingCheck {
     private func addsTooManyWords(_ sentence: Sentence, to statedSentences: Set<Int>) -> Bool {
         let knownWords = Set(statedSentences.flatMap { draft[$0].sentence.words })
         let addedWords = sentence.words.filter {
-            vocabulary.has($0, in: .plain) && !vocabulary.has($0, in: .joint) && !knownWords.contains($0)
+            vocabulary.has($0, in: .plain) && !vocabulary.has($0, in: .conjunction) && !knownWords.contains($0)
         }
         return addedWords.count > (facts.task == .selectTone ? Self.maxAddedWordsInReason : Self.maxAddedWords)
     }
@@ -234,8 +234,8 @@ private struct DraftSentence {
     let sentence: Sentence
     /// The stems of the content words: those with a meaning of their own.
     let content: [String]
-    /// The indexes in `content` of each clause's words. A mark such as a comma, or a joint such as “because”, begins a
-    /// clause.
+    /// The indexes in `content` of each clause's words. A mark such as a comma, or a conjunction such as “because”,
+    /// begins a clause.
     let clauses: [Set<Int>]
     /// The number of occurrences of each word that negates or limits the statement, or is a number.
     let guardedWordCounts: [String: Int]
@@ -246,7 +246,7 @@ private struct DraftSentence {
         self.sentence = sentence
         var (content, clauses): ([String], [Set<Int>]) = ([], [[]])
         for term in sentence.terms {
-            if term.startsClause || vocabulary.has(term.word, in: .joint) { clauses.append([]) }
+            if term.startsClause || vocabulary.has(term.word, in: .conjunction) { clauses.append([]) }
             if Self.isIgnored(term.word, vocabulary, facts) { continue }
             clauses[clauses.count - 1].insert(content.count)
             content.append(term.stem)
@@ -269,6 +269,7 @@ private struct DraftSentence {
         vocabulary.isGuarded(word) || facts.task != .digest && word.isFigure
     }
 
+    /// Whether another sentence has the same words in the same order, and is a question exactly if this one is.
     func isSame(as other: Sentence) -> Bool {
         sentence.isQuestion == other.isQuestion && sentence.words == other.words
     }
@@ -280,17 +281,17 @@ private struct DraftSentence {
         let draftTerms = sentence.terms
         return draftTerms.indices.contains { place in
             guard draftTerms[place].word == terms[index].word else { return false }
-            func agrees(_ offset: Int) -> Bool {
+            func hasSameStem(_ offset: Int) -> Bool {
                 draftTerms.indices.contains(place + offset) && terms.indices.contains(index + offset)
                     && draftTerms[place + offset].stem == terms[index + offset].stem
             }
-            func isBeyond(_ offset: Int) -> Bool { !draftTerms.indices.contains(place + offset) }
+            func isBeyondSentence(_ offset: Int) -> Bool { !draftTerms.indices.contains(place + offset) }
             if vocabulary.has(terms[index].word, in: .negation) {
-                return (1...3).allSatisfy { agrees(-$0) || isBeyond(-$0) } && (agrees(1) || isBeyond(1))
-                    && (agrees(-1) || agrees(1))
+                return (1...3).allSatisfy { hasSameStem(-$0) || isBeyondSentence(-$0) }
+                    && (hasSameStem(1) || isBeyondSentence(1)) && (hasSameStem(-1) || hasSameStem(1))
             }
-            return agrees(-1) && (agrees(1) || isBeyond(1)) || agrees(1) && (agrees(2) || isBeyond(-1))
-                || agrees(-1) && agrees(-2)
+            return hasSameStem(-1) && (hasSameStem(1) || isBeyondSentence(1))
+                || hasSameStem(1) && (hasSameStem(2) || isBeyondSentence(-1)) || hasSameStem(-1) && hasSameStem(-2)
         }
     }
 }

@@ -17,13 +17,14 @@ struct SummaryCheck {
         /// A pronoun for another person; "they" may also be the child.
         case other(String)
         case negation
+        /// The stem of any other word.
         case word(String, isPreposition: Bool)
     }
 
-    /// The part of a sentence between marks and joints.
+    /// The part of a sentence between marks and conjunctions.
     private struct Clause {
         var tokens: [Token]
-        /// Whether a joint is before it, as in "and forgot it".
+        /// Whether a conjunction is before it, as in "and forgot it".
         var isJoined: Bool
         /// Whether its first word can begin a subject, such as an article, a possessive or a person.
         var opensWithSubject = false
@@ -80,14 +81,14 @@ struct SummaryCheck {
         return isSubject ? terms : nil
     }
 
-    /// Splits a sentence into clauses: a mark such as a comma, or a joint such as “because”, ends one.
+    /// Splits a sentence into clauses: a mark such as a comma, or a conjunction such as “because”, ends one.
     private static func split(
         _ terms: some Collection<Sentence.Term>, _ vocabulary: Vocabulary
     ) -> [(terms: [Sentence.Term], isJoined: Bool)] {
         var clauses: [(terms: [Sentence.Term], isJoined: Bool)] = [([], false)]
         for term in terms {
             if term.startsClause { clauses.append(([], false)) }
-            if vocabulary.has(term.word, in: .joint) {
+            if vocabulary.has(term.word, in: .conjunction) {
                 clauses.append(([], true))
             } else {
                 clauses[clauses.count - 1].terms.append(term)
@@ -97,6 +98,7 @@ struct SummaryCheck {
     }
 
     /// Creates a clause of words. Words without information are left out.
+    /// - Parameter isSummary: whether a model wrote the words, so that “child” is the author, and not “I”.
     private static func makeClause(
         _ terms: [Sentence.Term], _ isJoined: Bool, _ vocabulary: Vocabulary, isSummary: Bool
     ) -> Clause {
@@ -197,22 +199,22 @@ struct SummaryCheck {
 /// and as many negations as the author's words.
 struct DescriptionCheck {
     private let vocabulary: Vocabulary
-    private let terms: [Sentence.Term]
+    private let authorTerms: [Sentence.Term]
 
     init(_ vocabulary: Vocabulary, of words: String) {
         self.vocabulary = vocabulary
-        terms = vocabulary.sentences(of: words).flatMap(\.terms)
+        authorTerms = vocabulary.sentences(of: words).flatMap(\.terms)
     }
 
     /// Returns the fault of a description; nil if it may be used.
     func refusal(of text: String) -> OutputCheck.Refusal? {
         let description = vocabulary.sentences(of: text).flatMap(\.terms)
-        let knownStems = Set(terms.map(\.stem))
+        let knownStems = Set(authorTerms.map(\.stem))
         let isProven = description.allSatisfy {
             knownStems.contains($0.stem) || vocabulary.has($0.word, in: .plain) || vocabulary.has($0.word, in: .task)
         }
         guard isProven else { return .word }
         func negations(_ terms: [Sentence.Term]) -> Int { terms.count { vocabulary.has($0.word, in: .negation) } }
-        return negations(description) == negations(terms) ? nil : .statement
+        return negations(description) == negations(authorTerms) ? nil : .statement
     }
 }

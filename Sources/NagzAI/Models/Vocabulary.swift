@@ -13,14 +13,14 @@ public struct Vocabulary: Sendable {
         /// Words that limit a statement: a condition, an order, a time, an amount.
         case limit
         /// Words that join two parts of a sentence, such as “because”.
-        case joint
+        case conjunction = "joint"
         /// Words by which the author of an excuse names themselves, such as “I”.
         case selfReference = "self"
-        /// A word for a person.
+        /// Words for people, such as “mum” and “everyone”.
         case person
-        /// Words without information in an excuse.
+        /// Words without information in an excuse, such as articles and auxiliary verbs.
         case bare
-        /// Words that a summary may leave out of an excuse.
+        /// Words that a summary may leave out of an excuse, such as “really” and “sorry”.
         case filler
         /// Prepositions: a summary may leave out the phrase that one begins at the end of a clause.
         case preposition
@@ -34,6 +34,7 @@ public struct Vocabulary: Sendable {
         case task
         /// Words between a part and its total, as in “2 of 3”.
         case figureOf = "figure_of"
+        /// Words that show that a figure counts completed nags. The groups below show other roles of a figure.
         case figureCompleted = "figure_completed"
         case figureMissed = "figure_missed"
         case figureOpen = "figure_open"
@@ -147,7 +148,8 @@ struct PhraseTable: Sendable {
         phrases[first]?.sort { $0.words.count > $1.words.count }
     }
 
-    /// Returns the longest phrase that the words begin with: the number of its words, and the words that replace it.
+    /// Returns the longest phrase that the words begin with: the number of its words, and the words that replace it;
+    /// nil if there is none.
     func match(_ words: ArraySlice<String>) -> (count: Int, meaning: [String])? {
         guard let first = words.first else { return nil }
         return phrases[first]?.first { words.starts(with: $0.words) }.map { ($0.words.count, $0.meaning) }

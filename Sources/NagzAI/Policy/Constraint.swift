@@ -64,6 +64,7 @@ public enum ConstraintLimit {
 public struct ConstraintFault: Error, Hashable, Sendable {
     /// The path of the field, such as `conditions[1].value`.
     public let field: String
+    /// What is wrong with the field, as the end of a sentence, such as `must not be empty`.
     public let message: String
 
     public init(_ field: String, _ message: String) {

@@ -48,6 +48,7 @@ public enum ConstraintAction: Hashable, Sendable {
         /// A stronger kind is smaller.
         public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
 
+        /// 0 for the strongest kind.
         private var rank: Int {
             switch self {
             case .block: 0

@@ -26,7 +26,8 @@ public struct ConstraintOrder: Hashable, Sendable {
         for (priority, candidate) in ids where candidate == id { ids[priority] = nil }
     }
 
-    /// Reorders some constraints. They exchange their priorities, and the others keep theirs.
+    /// Reorders some constraints: the first one gets the lowest number of their priorities, and so on. The others keep
+    /// theirs. Each ID in `order` MUST already have a priority, and occur only once.
     public mutating func reorder(_ order: [ConstraintID]) {
         let reorderedIDs = Set(order)
         let priorities = ids.filter { reorderedIDs.contains($0.value) }.map(\.key).sorted()

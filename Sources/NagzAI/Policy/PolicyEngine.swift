@@ -14,7 +14,7 @@ public struct PolicyEngine: Sendable {
         ids = enabledConstraints.map(\.id)
     }
 
-    /// Evaluates all constraints for a question; the strongest action wins.
+    /// Returns the result of all enabled constraints for a question; the strongest action wins.
     public func evaluate(_ question: Question) -> PolicyResult {
         var result = PolicyResult(evaluated: ids)
         guard !constraints.isEmpty else { return result }
@@ -82,7 +82,8 @@ private struct PreparedConstraint: Sendable {
     }
 }
 
-/// A condition with its value ready to compare.
+/// A condition with its value ready to compare. It holds if the result of the comparison is `expected`, which is false
+/// for a negated operator.
 private enum PreparedCondition: Sendable {
     case contains([SearchPattern], expected: Bool)
     case equals(MatchedText, expected: Bool)

@@ -1,5 +1,5 @@
-// Unicode's data files for compatibility forms and look-alikes (UTS 39) are in the ICU that comes with the toolchain and
-// that Foundation uses. The standard library has neither, and a copy of the data here would become outdated.
+// Unicode's data files for compatibility forms and look-alikes (UTS 39) are in the ICU that comes with the toolchain
+// and that Foundation uses. The standard library has neither, and a copy of the data here would become outdated.
 import _FoundationICU
 
 /// Mappings of Unicode, from the toolchain's ICU.
@@ -33,14 +33,14 @@ enum UnicodeText {
         var capacity = source.count + 64
         for _ in 0..<2 {
             var status = U_ZERO_ERROR
-            var needed = 0
+            var neededLength = 0
             let target = [UInt16](unsafeUninitializedCapacity: capacity) { buffer, length in
-                needed = Int(function(source, count, buffer.baseAddress, Int32(clamping: capacity), &status))
-                length = status.rawValue <= U_ZERO_ERROR.rawValue ? min(needed, capacity) : 0
+                neededLength = Int(function(source, count, buffer.baseAddress, Int32(clamping: capacity), &status))
+                length = status.rawValue <= U_ZERO_ERROR.rawValue ? min(neededLength, capacity) : 0
             }
             if status.rawValue <= U_ZERO_ERROR.rawValue { return String(decoding: target, as: UTF16.self) }
-            guard status == U_BUFFER_OVERFLOW_ERROR, needed > capacity else { break }
-            capacity = needed
+            guard status == U_BUFFER_OVERFLOW_ERROR, neededLength > capacity else { break }
+            capacity = neededLength
         }
         return text
     }

@@ -3,17 +3,20 @@ import Domain
 /// A person's choices for all their questions to the AI.
 public struct AIChoices: Hashable, Sendable {
     public var mode: AIMode
+    /// The privacy level of questions that name none.
     public var privacyLevel: PrivacyLevel
-    /// The maximum number of tokens of a question that the device answers. The words of an excuse stay on the device
-    /// even if they have more tokens.
+    /// The maximum number of tokens of a question that the device answers, unless the question's privacy level
+    /// or a constraint decides. The words of an excuse stay on the device even if they have more tokens.
     public var tokenThreshold: Int
     /// The number of days for which the history of the person's questions is kept.
     public var logRetentionDays: Int
     /// Whether the history keeps only questions without an answer.
     public var logsErrorsOnly: Bool
-    /// The preferred model on a device, as the raw value of a `ProviderName`; nil if they have chosen none.
+    /// The preferred model for answers without the person's own keys: on a device the raw value of a `ProviderName`, on
+    /// the server the name of its model. Nil if the person has chosen none.
     public var localModel: String?
-    /// The preferred model of the person's own keys; nil if they have chosen none.
+    /// The preferred model of the person's own keys: its name, its provider, or `provider/model`. Nil if the person has
+    /// chosen none.
     public var cloudModel: String?
     /// Whether a server may answer the person's questions.
     public var isServerEnabled: Bool

@@ -38,7 +38,7 @@ public struct NetworkWatch: Hashable, Sendable {
     /// Records that the server answered.
     public mutating func recordAnswer() { faults = [] }
 
-    /// Returns the state of the network.
+    /// Returns the state of the network; online if the clock was set back behind the last fault.
     public func state(at now: Timestamp) -> NetworkState {
         // If the clock was set back, the faults are not comparable with it.
         guard let latest = faults.last, latest.at <= now else { return .online }

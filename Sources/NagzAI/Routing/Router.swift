@@ -21,9 +21,9 @@ public enum Router {
         }
         if policy.effectiveAction == .forceLocal {
             // A question without a person's words is about the server's own records, so the server may answer it.
-            let isServersOwn = state.isServer && question.content.isEmpty
-            if isServersOwn, state.mode.staysOnDevice { return .failure(.localModelUnavailable) }
-            let route: RoutingDecision.Route = isServersOwn ? .cloud : .local
+            let isAboutServerRecords = state.isServer && question.content.isEmpty
+            if isAboutServerRecords, state.mode.staysOnDevice { return .failure(.localModelUnavailable) }
+            let route: RoutingDecision.Route = isAboutServerRecords ? .cloud : .local
             return pending.routeLocally(.policyForceLocal, route: route)
         }
         if policy.effectiveAction == .forceCloud { return pending.routeToCloud(.policyForceCloud) }
@@ -46,8 +46,8 @@ extension RuntimeState {
 }
 
 extension AIMode {
-    /// Whether the mode lets a model on the device write: the operating system's, or one behind a gateway on its
-    /// loopback address.
+    /// Returns whether the mode lets a model on the device write: the operating system's if `isOfSystem`, otherwise one
+    /// behind a gateway on the device's loopback address.
     public func allowsDeviceModel(isOfSystem: Bool) -> Bool {
         switch self {
         case .auto: true

@@ -2,6 +2,7 @@ import Domain
 
 /// The decision of the router: the route of a question, its provider, and the rule that chose them.
 public struct RoutingDecision: Hashable, Sendable {
+    /// Where the question is answered: on the device, or by the server or a model that it asks.
     public enum Route: String, Sendable, CaseIterable { case local, cloud }
 
     public let route: Route
@@ -25,6 +26,7 @@ public struct RoutingDecision: Hashable, Sendable {
 
 /// The name of a provider of answers.
 public enum ProviderName: String, Sendable, CaseIterable {
+    /// The rules, without a model.
     case heuristic
     /// The operating system's model on the device.
     case foundationModels = "foundation_models"
@@ -42,15 +44,19 @@ public enum ProviderName: String, Sendable, CaseIterable {
 /// A reason why a question has no route.
 public enum RoutingFailure: Error, Hashable, Sendable {
     case blocked(ConstraintViolation)
+    /// The server would have to answer, but the network is offline or degraded.
     case networkUnavailable
     /// The person's mode requires a model that is not available, or does not allow the place where the question must be
     /// answered.
     case localModelUnavailable
     /// The mode requires the person's own provider, but there is no key for one.
     case ownProviderMissing
+    /// The mode requires the person's own provider, but the family's policy or the person's role forbids third parties'
+    /// models.
     case thirdPartyForbidden
     /// The mode requires a model, but the operation's response has only figures, which the rules give.
     case nothingToWrite
+    /// The person's mode is `off`.
     case switchedOff
 
     /// The rule; nil where the person's mode decides instead of a rule.

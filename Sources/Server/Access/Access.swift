@@ -63,7 +63,8 @@ struct Access {
     }
 
     /// Returns the caller as a member of their own active family, for operations that name no family.
-    /// - Throws: `refusal`, a 404, when the caller has no family, so that other families' data stays unknown.
+    /// - Throws: `refusal`, a 404, when the caller has no family, so that other families' data stays unknown; 401 and
+    ///   403 as for a named family.
     func member(_ caller: Caller, orThrow refusal: APIError, _ queries: any Queries) async throws -> Member {
         let account = try await account(caller, queries)
         guard let family = account.family else { throw refusal }

@@ -42,13 +42,13 @@ extension Act {
 }
 
 extension Decision {
-    /// Refuses a member with 403 and records the refusal in the audit log.
+    /// Returns the decision that refuses a member with 403, and records the refusal in the audit log.
     /// - Parameter kind: the kind of the audit entry, such as `.memberAddDenied`.
     static func denied(_ kind: AuditKind, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
-    /// Refuses a member with `refusal`, and records this in the audit log.
+    /// Returns the decision that refuses a member with `refusal`, and records this in the audit log.
     /// - Parameter reason: the reason in the audit entry, and in `refusal` if that has none.
     static func denied(
         _ kind: AuditKind, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError

@@ -22,11 +22,13 @@ public struct PasswordHashing: Sendable {
     /// The purpose of a hash. Each purpose has a lane of the pool. The lanes take turns, and so do the clients of a
     /// lane: many sign-ups do not delay a sign-in.
     enum Purpose: Int, CaseIterable {
-        /// A sign-in from an address that the account has used before.
+        /// A sign-in with a password, from a network address or on a device that the account has used before.
         case knownSignIn
+        /// Any other sign-in with an email address and a password.
         case signIn
+        /// A sign-in with a family code and a PIN.
         case childSignIn
-        /// A password or PIN that a signed-in person sets, changes or confirms.
+        /// A password or PIN that is set, changed or confirmed, other than at a sign-up.
         case credentials
         case signUp
     }

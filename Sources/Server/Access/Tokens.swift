@@ -19,6 +19,8 @@ public struct Tokens: Sendable {
     }
 
     public static let accessLifetime = Timestamp.Span.hours(24)
+    /// The time after which an unused refresh token expires, and its session with it. An administrator's session
+    /// expires earlier.
     public static let refreshLifetime = Timestamp.Span.days(60)
     /// The time for which a replaced refresh token still gives the same new pair: one client may use it in two requests
     /// at the same time.

@@ -19,6 +19,7 @@ package struct Call<Parameters, Body> {
 package struct CallContext: Sendable {
     /// The request's time. All rules of the request use this one value.
     let now: Timestamp
+    /// The trace of the request. An AI or draft request may name another one, which then takes its place.
     var trace: TraceID
     let request: Domain.RequestID
     /// The client's network; nil for work that no request asked for.
@@ -44,7 +45,7 @@ struct IdempotencyKey: Sendable {
     let key: [UInt8]
     /// The SHA-256 of key, method, request target and body.
     let fingerprint: [UInt8]
-    /// The status of a successful answer.
+    /// The HTTP status of the answer if the operation succeeds.
     let successStatus: Int
 }
 
@@ -53,7 +54,7 @@ struct IdempotencyKey: Sendable {
 package final class Caller: Sendable {
     /// The proof of the caller's identity.
     enum Session: Sendable {
-        /// A signed token. The session it names MUST still be open.
+        /// A signed token, or a WebSocket's ticket. `Access` MUST check that the session which it names is still open.
         case signedIn(SessionID)
         /// A development token, accepted with `--dev-tokens` only: it has no session.
         case development
@@ -75,7 +76,7 @@ package final class Caller: Sendable {
         self.init(userID: user, session: .signedIn(session), context: context)
     }
 
-    /// The session that the caller's token names; nil for a development token.
+    /// The session that the caller's token or ticket names; nil for a development token.
     var sessionID: SessionID? {
         switch session {
         case .signedIn(let id): id
@@ -88,6 +89,7 @@ package final class Caller: Sendable {
     /// Whether the response is that of an earlier request, which a header field says.
     var isReplayed: Bool { replayFlag.load(ordering: .relaxed) }
 
+    /// Records that the response is that of an earlier request. Copies of the caller do not learn of it.
     func markReplayed() { replayFlag.store(true, ordering: .relaxed) }
 
     /// Returns the same caller at another time, for a request that takes long.

@@ -18,9 +18,10 @@ public struct Configuration: Sendable {
     /// sessions by pipelining; more sessions cost the database more than they bring.
     public var databaseConnections: Int
     /// The maximum number of descriptors that the process may open, which limits how many connections the server
-    /// accepts; nil leaves it out of account.
+    /// accepts; nil for no such limit.
     public var descriptorLimit: Int?
-    /// The keys of access tokens, the newest first, of 32 bytes or more each.
+    /// The keys of access tokens, of 32 bytes or more each, the newest first. The newest key signs tokens; all of
+    /// them verify tokens.
     public var tokenKeys: [[UInt8]]
     /// The keys that seal the audit log's bodies and sign its Merkle log. Without them entries are neither sealed nor
     /// signed: for throw-away data only.
@@ -80,15 +81,15 @@ public struct Configuration: Sendable {
     public var logDescriptor: Int32 = 2
     /// The origins whose pages may call the API from a browser.
     public var corsOrigins = ["http://localhost:5173"]
-    /// The path or HTTP address to which `/` leads; nil for the front page.
+    /// The path or HTTP address to which `/` redirects; nil if `/` shows the front page.
     public private(set) var home: String?
     var proxies = TrustedProxies.none
     /// The maximum memory for all responses together, in bytes.
-    public var answerMemory = Limits().answerMemory
+    public var answerMemory = Limits().maxAnswerMemoryBytes
     /// The maximum memory for the responses to one address, in bytes.
-    public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
+    public var answerMemoryPerAddress = Limits().maxAnswerMemoryBytesPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
-    /// The maximum number of passwords and PINs that wait to be hashed, for each purpose.
+    /// The maximum number of passwords and PINs that wait to be hashed, for each `PasswordHashing.Purpose`.
     var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
@@ -101,8 +102,8 @@ public struct Configuration: Sendable {
     /// The limits of connections and requests.
     var httpLimits: Limits {
         var limits = Limits()
-        limits.answerMemory = answerMemory
-        limits.answerMemoryPerAddress = answerMemoryPerAddress
+        limits.maxAnswerMemoryBytes = answerMemory
+        limits.maxAnswerMemoryBytesPerAddress = answerMemoryPerAddress
         if let descriptorLimit {
             // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
             let sessions = databaseConnections * (standbyURL == nil ? 1 : 2)
@@ -113,11 +114,11 @@ public struct Configuration: Sendable {
 
     /// The number of connections that the descriptor limit allows; nil unless it is lower than the configured number.
     public var reducedConnectionLimit: Int? {
-        let connections = httpLimits.connections
-        return connections < Limits().connections ? connections : nil
+        let connections = httpLimits.maxConnections
+        return connections < Limits().maxConnections ? connections : nil
     }
 
-    /// Makes `/` lead to another page.
+    /// Makes `/` redirect to another page.
     /// - Parameter address: a path such as `/console`, or an address that begins with `https://` or `http://`.
     /// - Returns: whether the address is one of them, in visible ASCII of at most 2,000 characters; otherwise nothing
     ///   changes.

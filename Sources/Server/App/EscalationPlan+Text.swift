@@ -2,9 +2,9 @@ import Domain
 
 /// The windows of escalation in an operator's text: `phase_1=-60m,phase_3=90m,missed=2d`.
 ///
-/// The names are `phase_1` to `phase_4`, `missed` and `reminders`; missing ones keep their defaults. Times are whole
-/// numbers followed by `s`, `m`, `h` or `d`; `0` needs no unit. Commas and line breaks separate the windows; `#` begins
-/// a comment.
+/// The names are `phase_1` to `phase_4`, `missed` and `reminders`; missing ones keep their defaults. `reminders` is the
+/// time between reminders; the other times are offsets from a nag's base time. Times are whole numbers followed by `s`,
+/// `m`, `h` or `d`; `0` needs no unit. Commas and line breaks separate the windows; `#` begins a comment.
 extension EscalationPlan {
     /// A reason for which a text cannot be parsed.
     public struct Malformed: Error, CustomStringConvertible {
@@ -24,7 +24,7 @@ extension EscalationPlan {
                         description: "“\(part)” is no window: write NAME=TIME with a name of "
                             + Self.windowNames.joined(separator: ", "))
                 }
-                guard let span = Self.span(words[1]) else {
+                guard let span = Self.parseSpan(words[1]) else {
                     throw Malformed(description: "“\(words[1])” is no time: write a number with s, m, h or d, as -60m")
                 }
                 guard spans.updateValue(span, forKey: name) == nil else {
@@ -52,7 +52,7 @@ extension EscalationPlan {
         return zip(Self.windowNames, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")
     }
 
-    private static func span(_ word: String) -> Timestamp.Span? {
+    private static func parseSpan(_ word: String) -> Timestamp.Span? {
         let secondsPerUnit: Int64
         switch word.last {
         case "s": secondsPerUnit = 1

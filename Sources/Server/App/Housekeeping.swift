@@ -4,8 +4,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes expired rows and unclaimed accounts, purges deleted accounts, revokes old invitations and expires drafts once
-/// an hour, in small transactions, on one loop of each instance.
+/// Deletes expired rows and unclaimed accounts, purges deleted accounts, revokes old invitations and expires drafts
+/// once an hour, in small transactions, on one loop of each instance.
 ///
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
@@ -62,7 +62,7 @@ final class Housekeeping {
         }
     }
 
-    /// What one round has done.
+    /// The numbers of rows, accounts, invitations and drafts that one round dealt with.
     struct Counts {
         var deletedRows, unclaimedAccounts, purgedAccounts, expiredInvitations, expiredDrafts: Int
     }

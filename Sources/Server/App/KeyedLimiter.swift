@@ -19,7 +19,10 @@ final class KeyedLimiter<Key: Hashable & Sendable> {
     }
 
     /// Creates a limiter for one loop.
-    /// - Parameter queueLimit: the maximum number of waiting tasks in all; one key may have a quarter of it.
+    /// - Parameters:
+    ///   - limit: the maximum number of running tasks in all.
+    ///   - limitPerKey: the maximum number of running tasks for each key.
+    ///   - queueLimit: the maximum number of waiting tasks in all; one key may have a quarter of it.
     convenience init(
         _ poller: Poller, limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024,
         timeout: Duration = .seconds(2)

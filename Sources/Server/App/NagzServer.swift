@@ -8,9 +8,11 @@ public final class NagzServer: Sendable {
     private let http: HTTPServer
     /// The server of `/metrics`, on the first loop.
     private let metrics: HTTPServer
+    /// The parts of each loop, in the order of `loops`.
     private let loopParts: [LoopBound<LoopParts>]
     /// The jobs in the order in which they are started, and ended.
     private let jobs: [RunningJob]
+    /// The parts that all loops and jobs share.
     let parts: ServerParts
     /// Every route, such as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
@@ -18,7 +20,7 @@ public final class NagzServer: Sendable {
     /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
     /// The database may be away: then requests are answered 503, and sessions are opened when it is back.
-    /// - Parameter slowStatements: the observer of slow statements where they are not logged.
+    /// - Parameter slowStatements: the observer of slow statements, if `slowQueryThreshold` is nil; ignored otherwise.
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(),
         random: any Randomness = SystemRandomness(), slowStatements: SlowStatements? = nil
@@ -64,6 +66,7 @@ public final class NagzServer: Sendable {
     public func announceShutDown() { parts.telemetry.beginDraining() }
 
     /// Stops accepting connections, lets running requests finish, and stops everything.
+    /// - Parameter time: the longest time for which running requests may continue.
     public func shutDown(within time: Duration = .seconds(8)) async {
         announceShutDown()
         async let socketsClosed: Void = closeSockets()

@@ -8,6 +8,9 @@ final class NameCheck {
     /// The names of the parameters that each operation reads, by the operation's id.
     private var knownParameters: [String: Set<String>] = [:]
 
+    /// Returns the decoded parameters and body. If unknown parameters are ignored, it adds their names to `fields`, the
+    /// header fields of the response.
+    /// - Throws: the refusal of the first unknown name that is not ignored, or of what cannot be decoded.
     func read<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, path: [ParameterReader.Pair],
         query: [ParameterReader.Pair], _ fields: inout [HeaderField]

@@ -8,7 +8,7 @@ extension PageRequest {
     /// Each row has the number of items over all pages as `total`. A page without items is one row, in which every
     /// column of the table is null.
     /// - Parameters:
-    ///   - columns: the columns of an item, of the table and of what `joins` adds.
+    ///   - columns: the columns of an item, from the table and from what `joins` adds.
     ///   - table: a table or a subquery, with one row for each item.
     ///   - name: the table's name in the other parameters.
     ///   - condition: selects the items by columns of the table.

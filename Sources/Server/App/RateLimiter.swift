@@ -11,6 +11,7 @@ public final class RateLimiter: Sendable {
     /// The person or network whose requests are counted.
     enum Subject: Hashable {
         case user(UserID)
+        /// The network of a request without a valid token; nil if it is not known.
         case network(RemoteAddress.Network?)
     }
 

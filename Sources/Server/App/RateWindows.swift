@@ -4,6 +4,7 @@
 /// is evicted. So a key with a high count is not evicted by many keys with low ones.
 struct RateWindows<Key: Hashable> {
     private struct Window {
+        /// The number of the window, which callers count up, such as the minute.
         var number: Int64
         var count: Int
         /// The key's index in `ring`.
@@ -16,6 +17,7 @@ struct RateWindows<Key: Hashable> {
     /// The maximum number of keys.
     private let limit: Int
     private var windows: [Key: Window] = [:]
+    /// The keys at their slots. The search for a key to evict goes round them.
     private var ring: [Key] = []
     /// The index in `ring` at which the next search for a key to evict begins.
     private var nextCandidate = 0

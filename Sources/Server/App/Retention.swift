@@ -105,15 +105,17 @@ enum Retention {
 
 /// The command `nagz admin retention`: it applies the rules of retention now, or in a dry run only counts what is due.
 public enum RetentionCommand {
-    /// One kind of data.
+    /// A line of the command's output, which is about one rule that is not technical.
     public struct Line: Sendable {
         public let name: String
+        /// The number of days for which the data is kept.
         public let days: Int
-        /// The number of rows that are due.
+        /// The number of rows that are due, before they are deleted or cleared.
         public let dueRows: Int
     }
 
-    /// Counts what is due, and deletes or clears it unless this is a dry run.
+    /// Counts what is due, and deletes or clears it unless this is a dry run. Technical rules are applied too, but not
+    /// counted.
     public static func run(
         databaseURL: String, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> [Line] {

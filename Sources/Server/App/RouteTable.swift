@@ -128,7 +128,7 @@ final class RouteTable {
         }
     }
 
-    /// Adds an operation whose answer does not change while the server runs. The loop sends it without a task.
+    /// Adds an operation with one answer as long as the server runs. It takes no task, and no rate limit counts it.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, bytes: answer.content)
         routes.append(Route(endpoint.operation, handler: .immediate { _ in response }))
@@ -139,8 +139,10 @@ final class RouteTable {
 
     // MARK: From request to response
 
+    /// The handling of one request, which may add header fields to its response.
     private typealias Work<Value> = (Request, CallContext, inout [HeaderField]) async throws -> Value
 
+    /// Adds an operation whose work returns the JSON of its answer; for an empty answer the response has no body.
     private func add(_ operation: Operation, _ work: @escaping Work<[UInt8]>) {
         let status = Status(number: operation.successStatus)
         addResponding(operation) { request, context, fields in
@@ -186,7 +188,7 @@ final class RouteTable {
     }
 
     /// Requires a body that the operation can read.
-    /// - Throws: 415 for a body that is encoded, or is not of the operation's media type.
+    /// - Throws: 415 for an encoded body, and for one whose `Content-Type` is not JSON where JSON is needed.
     private static func requireReadable(_ request: Request, _ form: ContentForm) throws(APIError) {
         guard form != .nothing, !request.body.isEmpty else { return }
         if let codingName = request.headers["content-encoding"], codingName.lowercased() != "identity" {
@@ -203,7 +205,7 @@ final class RouteTable {
         return name == "application/json" || name.hasSuffix("+json")
     }
 
-    /// Runs the handler for the signed-in caller, and returns its result.
+    /// Authenticates the caller, counts the request, and returns the handler's result. Adds header fields to `fields`.
     private func serve<Parameters, Body, Answer, Value>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
@@ -253,11 +255,12 @@ final class RouteTable {
         }
     }
 
+    /// Returns the trace that the client has named in the parameters or the body; nil without one.
     private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any HasClientTrace)?.clientTrace }
 
     /// Returns the caller that the request's token names, and counts the request: by the person, or by the address if
     /// the token is not valid.
-    /// - Throws: 401 for the token; 429 when the quota is used up.
+    /// - Throws: 401 for the token; 400 for several `Authorization` fields; 429 when the quota is used up.
     private func authenticateCaller(
         of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) -> Caller {

@@ -1,7 +1,7 @@
 /// The table of contents: every group of operations, one line each.
 enum Routes {
     static func register(
-        in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts,
+        in routes: RouteTable, services: Services, telemetry: Telemetry, productCounts: ProductCounts,
         realtime: RealtimeRoute, parties: ThirdPartyRecipients, home: String?
     ) {
         VersionRoutes.register(in: routes)
@@ -39,7 +39,7 @@ enum Routes {
         AuditRoutes.register(in: routes, services)
         LegalRoutes.register(in: routes, parties)
         WebPageRoutes.register(in: routes, home: home)
-        MetricsRoutes.register(in: routes, telemetry, counts, services)
+        MetricsRoutes.register(in: routes, telemetry, productCounts, services)
         Readiness(services, telemetry).register(in: routes)
         realtime.register(in: routes)
     }

@@ -13,9 +13,10 @@ public enum Schema {
     }
 
     /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants. A dry run only
-    /// reports what would be done.
+    /// reports what would be done; while migrations are pending, it does not check the grants.
     /// - Parameters:
     ///   - databaseURL: the URL with the login of the schema's owner.
+    ///   - progress: called with a migration before each attempt to apply it, in a dry run with each pending one.
     ///   - restored: called with a text about each repair: the role or the grants that were missing, and the rights
     ///     that PUBLIC had.
     /// - Returns: the number of pending migrations.

@@ -27,8 +27,9 @@ struct ServerParts: Sendable {
     private let filePool: BlockingPool
     private let limiter: RateLimiter
     private let realtimeExchange: RealtimeExchange
-    private let counts = ProductCounts()
+    private let productCounts = ProductCounts()
     private let sharedModels = SharedModels()
+    /// The observer of slow statements: the log, or otherwise the one that `init` got; nil for none.
     private let slowStatements: SlowStatements?
 
     init(
@@ -80,7 +81,7 @@ struct ServerParts: Sendable {
     func makeLoopParts(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopParts>) {
         let database = try makeDatabase(Database.Limits(connections: configuration.connectionsPerLoop), poller)
         database.open()
-        let standby = try configuration.standby(telemetry.standby, slowStatements: slowStatements, poller)
+        let standby = try configuration.makeStandby(telemetry.standby, slowStatements: slowStatements, poller)
         standby?.open()
         let models = ModelGateways(
             configuration.models, prompts: prompts, shared: sharedModels,
@@ -110,7 +111,7 @@ struct ServerParts: Sendable {
     private func makeApplication(_ services: Services, _ sockets: LoopSockets) throws -> Application {
         let routes = RouteTable(services: services, limiter: limiter, log: log)
         Routes.register(
-            in: routes, services: services, telemetry: telemetry, counts: counts,
+            in: routes, services: services, telemetry: telemetry, productCounts: productCounts,
             realtime: RealtimeRoute(services, sockets, limiter, log),
             parties: ThirdPartyRecipients(configuration), home: configuration.home)
         return Application(

@@ -2,7 +2,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// A hot standby that reads the entities of long pages, in place of the primary. Used on one loop.
+/// A hot standby that reads the entities of the feed's long pages, in place of the primary. Used on one loop.
 ///
 /// When it does not answer within two seconds, or is behind, the primary answers. Lost sessions are opened again in the
 /// background.
@@ -14,11 +14,12 @@ package final class Standby {
     private let limits: Database.Limits
     private let slowStatements: SlowStatements?
     private let poller: Poller
+    /// The counts of the reads by result, shared with other loops.
     private let use: StandbyUse
     private var database: Database
 
     /// - Parameters:
-    ///   - use: the counts, shared with other loops.
+    ///   - use: the counts of the reads by result, shared with other loops.
     ///   - connections: the number of sessions of this loop.
     /// - Throws: `PostgresError.unavailable` if the connection string is malformed.
     init(
@@ -82,7 +83,7 @@ package final class Standby {
 
 extension Configuration {
     /// Creates the standby for one loop; nil where none is configured.
-    func standby(
+    func makeStandby(
         _ use: StandbyUse?, slowStatements: SlowStatements?, _ poller: Poller
     ) throws(PostgresError) -> Standby? {
         guard let standbyURL, let use else { return nil }

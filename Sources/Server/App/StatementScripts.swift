@@ -14,6 +14,7 @@ package struct StatementScripts {
     /// The names and contents of the files.
     package let files: [(name: String, content: String)]
 
+    // Placeholders: `expression` puts an expression with pgbench's variables in the place of each.
     private static let user = UserID(high: 1, low: 1)
     private static let session = SessionID(high: 2, low: 2)
     private static let family = FamilyID(high: 3, low: 3)
@@ -21,8 +22,14 @@ package struct StatementScripts {
     private static let event = EventID(high: 5, low: 5)
     private static let recipient = Pseudonym(high: 6, low: 6)
     private static let trace = TraceID(high: 8, low: 8)
+    /// The placeholder of the family's sequence number, `:seq` in the scripts.
     private static let sequence: Int64 = 7_777_777
 
+    /// - Parameters:
+    ///   - database: the database of the ledger whose statement is printed; nothing is written to it.
+    ///   - now: the time in whose place the scripts have `now()`.
+    ///   - since: the time since which the page in `w3.pgb` reads changes, in whole seconds.
+    ///   - families: the number of families in the benchmark data.
     package init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
         let context = CallContext(
             now: now, trace: Self.trace, request: RequestID(high: 9, low: 9), idempotency: nil,
@@ -96,6 +103,7 @@ package struct StatementScripts {
         return text.split(whereSeparator: \.isNewline).map { $0.drop(while: { $0 == " " }) }.joined(separator: " ")
     }
 
+    /// Returns the SQL expression in the place of a parameter: a literal, or one with pgbench's variables.
     private static func expression(_ value: SQLValue, _ now: Timestamp) -> String {
         switch value {
         case user.sqlValue: "md5('u' || :u)::uuid"

@@ -5,14 +5,19 @@ struct TurnQueue<Key: Hashable> {
     private let limit: Int
     private let limitPerKey: Int
     private let queueLimit: Int
+    /// The number of runs of each key that runs.
     private var running: [Key: Int] = [:]
+    /// The waiting tickets of each key, oldest first.
     private var waiting: [Key: [UInt64]] = [:]
     /// The keys that wait, in the order of their turns.
     private var order: [Key] = []
     private(set) var runningCount = 0
     private(set) var waitingCount = 0
 
-    /// - Parameter queueLimit: the maximum number of waiting tickets in all; one key may have a quarter of it.
+    /// - Parameters:
+    ///   - limit: the maximum number of runs at the same time in all.
+    ///   - limitPerKey: the maximum number of runs at the same time for each key.
+    ///   - queueLimit: the maximum number of waiting tickets in all; one key may have a quarter of it.
     init(limit: Int, limitPerKey: Int, queueLimit: Int) {
         self.limit = limit
         self.limitPerKey = limitPerKey
@@ -28,7 +33,7 @@ struct TurnQueue<Key: Hashable> {
     }
 
     /// Queues a ticket.
-    /// - Returns: false when too many wait already.
+    /// - Returns: false when too many wait already, of the key or in all.
     mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
         let waitingOfKey = waiting[key]?.count ?? 0
         guard waitingCount < queueLimit, waitingOfKey < max(1, queueLimit / 4) else { return false }

@@ -5,7 +5,7 @@ import Foundation
 public protocol WallClock: Sendable {
     /// Returns the time in whole milliseconds, the precision that clients see.
     func now() -> Timestamp
-    /// Whether the clock is meant to agree with the database's.
+    /// Whether the clock should agree with the database's, so that acts compare the two; a test's clock need not.
     var matchesDatabaseClock: Bool { get }
 }
 

@@ -11,6 +11,7 @@ import Domain
 /// During a rotation of the master key a line `next` holds the new key, which already unwraps keys but does not wrap
 /// any.
 public struct AuditKeyring: Sendable {
+    /// The log's name.
     public let origin: String
     /// The signing keys, newest first. All of them sign; verifiers pin the first.
     public let signingKeys: [SigningKey]
@@ -22,8 +23,11 @@ public struct AuditKeyring: Sendable {
 
     /// A reason for which a key file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
+        /// There is not exactly one `origin` line, or its name is not valid.
         case invalidOrigin
+        /// The line with this number, from 1, is not a line of a key file, or is a second `next`.
         case invalidLine(Int)
+        /// There is no line that begins with this word: `sign` or `seal`.
         case missingLine(String)
 
         public var description: String {
@@ -79,9 +83,10 @@ public struct AuditKeyring: Sendable {
         bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
-    /// The signing keys, each with a note in which a neighbouring key vouches for it; nil if there is one key only. A
-    /// person who pins one key can follow the notes to the others. A stolen key is removed from the file before its
-    /// successor is added, so that no note vouches for it.
+    /// The signing keys, each with a note in which a neighbouring key vouches for it. A key between two others is in
+    /// the list twice, once for each neighbour; a key without neighbours has no note. A person who pins one key can
+    /// follow the notes to the others. A stolen key is removed from the file before its successor is added, so that no
+    /// note vouches for it.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
         guard signingKeys.count > 1 else { return signingKeys.map { ($0.verifier, nil) } }
         return zip(signingKeys.dropFirst(), signingKeys).flatMap { old, new in

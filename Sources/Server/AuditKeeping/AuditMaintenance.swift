@@ -40,7 +40,7 @@ struct AuditMaintenance {
         guard !rows.isEmpty else { throw ChainUnavailable(family: family) }
     }
 
-    /// The error for a family whose chain accepts no entry at present.
+    /// The error for an act that `perform` could not commit, for one of the reasons given there.
     struct ChainUnavailable: Error, CustomStringConvertible {
         let family: FamilyID
         var description: String { "the chain of \(family) accepts no entry: its clock is missing or runs ahead" }

@@ -6,6 +6,7 @@ public struct CheckResult: Sendable, Hashable {
         case warning
         /// The service does not start or does not work, or must not be started.
         case failed
+        /// The service is optional and not set up, so that there is nothing to check.
         case notConfigured = "not configured"
     }
 

@@ -6,6 +6,7 @@ import SQL
 /// Checks the database as the server's login sees it: the server, its writes, the clocks, the role, the schema and its
 /// grants. Everything runs in read-only transactions.
 public struct DatabaseCheck: Sendable {
+    /// The oldest supported version of PostgreSQL, as `server_version_num` gives it.
     static let oldestVersion = 150_000
 
     private let databaseURL: String
@@ -23,7 +24,7 @@ public struct DatabaseCheck: Sendable {
     }
 
     /// The result for a restored database that is still in recovery.
-    public static let inRecovery = CheckResult.failed(
+    public static let inRecoveryResult = CheckResult.failed(
         "database", "PostgreSQL is in recovery: it is read-only, and still lacks changes that its log holds",
         advice: """
             wait until SELECT pg_is_in_recovery() answers f, then run nagz restore-check again; if recovery has paused at
@@ -31,7 +32,8 @@ public struct DatabaseCheck: Sendable {
             """)
 
     /// Runs the checks in order.
-    /// - Returns: one result, of `database`, when the database does not answer, or is in recovery after a restore.
+    /// - Returns: the results; only one when the migrations cannot be read, when the database does not answer, or when
+    ///   it is in recovery after a restore.
     public func run() async -> [CheckResult] {
         do {
             let requirements = try SchemaRequirements(Schema.migrations(folder))
@@ -39,7 +41,7 @@ public struct DatabaseCheck: Sendable {
             return try await Schema.inspect(databaseURL) { database in
                 if isRestored {
                     let row = try await database.query("SELECT pg_is_in_recovery() AS is_in_recovery").onlyRow()
-                    if try row["is_in_recovery"] { return [Self.inRecovery] }
+                    if try row["is_in_recovery"] { return [Self.inRecoveryResult] }
                 }
                 return try await Self.run(database, requirements, clock)
             }
@@ -90,6 +92,7 @@ public struct DatabaseCheck: Sendable {
     }
 
     /// - Parameters:
+    ///   - number: the version, as `server_version_num` gives it.
     ///   - protocol: the protocol of the encryption; nil without encryption.
     ///   - isLocal: whether the database is on this machine.
     static func serverResult(
@@ -127,8 +130,8 @@ public struct DatabaseCheck: Sendable {
     static func clockResult(skew: Timestamp.Span) -> CheckResult {
         let distance = Timestamp.Span(microseconds: abs(skew.microseconds))
         let seconds = String(format: "%.1f", Double(distance.microseconds) / 1_000_000)
-        let offset = skew.microseconds < 0 ? "behind" : "ahead of"
-        let text = "the database's clock is \(seconds) s \(offset) this machine's"
+        let direction = skew.microseconds < 0 ? "behind" : "ahead of"
+        let text = "the database's clock is \(seconds) s \(direction) this machine's"
         let advice = "synchronize both machines with NTP (chrony or systemd-timesyncd)"
         if distance > Ledger.maxClockSkew {
             return .failed(
@@ -175,8 +178,8 @@ public struct DatabaseCheck: Sendable {
 }
 
 extension Schema {
-    /// Runs `body` with one database session whose transactions are read-only. A statement that reads all families of a
-    /// large database may take minutes.
+    /// Runs `body` with one database session whose transactions are read-only. A statement may take ten minutes:
+    /// some read all families of a large database.
     static func inspect<Value: Sendable>(
         _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {

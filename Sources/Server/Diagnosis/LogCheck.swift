@@ -36,7 +36,7 @@ public struct LogCheck: Sendable {
     private func checkCheckpointFile() -> (result: CheckResult, checkpoint: Checkpoint?) {
         let name = "checkpoint file"
         do throws(CheckpointFile.Fault) {
-            guard let entry = try file.inspect(origin: keys.origin) else { return (missingFile(name), nil) }
+            guard let entry = try file.inspect(origin: keys.origin) else { return (missingFileResult(name), nil) }
             let checkpoint = entry.checkpoint
             return (.ok(name, "\(checkpoint.size) entries, signed \(checkpoint.time.rfc3339)"), checkpoint)
         } catch {
@@ -45,7 +45,7 @@ public struct LogCheck: Sendable {
         }
     }
 
-    private func missingFile(_ name: String) -> CheckResult {
+    private func missingFileResult(_ name: String) -> CheckResult {
         let siblings = file.siblings
         guard siblings.isEmpty else {
             return .warning(
@@ -72,6 +72,8 @@ public struct LogCheck: Sendable {
         let signedAt: Timestamp?
     }
 
+    /// Reads the log, and returns the result of the check on it; no result if the database does not answer, which
+    /// `DatabaseCheck` reports.
     private func withLog(
         _ name: String, _ remembered: Checkpoint?, _ check: (Snapshot) -> CheckResult
     ) async -> [CheckResult] {
@@ -124,7 +126,7 @@ public struct LogCheck: Sendable {
                 advice: "restore the checkpoint file, or copy that of another instance")
         }
         guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; no signed entry is lost") }
-        let accept = """
+        let acceptAdvice = """
             if you restored this backup on purpose, run on each machine that serves:
             nagz audit accept --root \(Base64.encode(heads.root))
             then sign each device out and in, and begin a new file for each witness: they have seen the other log
@@ -133,14 +135,14 @@ public struct LogCheck: Sendable {
             return .failed(
                 name,
                 "the database's log has \(heads.size) entries, but does not extend the \(remembered.size) signed ones",
-                advice: "this is another backup, or somebody changed it; " + accept)
+                advice: "this is another backup, or somebody changed it; " + acceptAdvice)
         }
-        let since = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
+        let sinceText = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
         return .failed(
             name,
-            "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(since) until "
+            "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(sinceText) until "
                 + "\(remembered.time.rfc3339)",
-            advice: "a backup lacks what was written after it was made; " + accept)
+            advice: "a backup lacks what was written after it was made; " + acceptAdvice)
     }
 }
 

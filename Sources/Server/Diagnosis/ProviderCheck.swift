@@ -52,6 +52,7 @@ public struct ProviderCheck: Sendable {
         }
     }
 
+    /// - Parameter isUsed: whether this instance sends messages by the provider.
     private func checkDelivery(
         _ name: String, _ provider: DeliveryOptions.Provider, isUsed: Bool, _ poller: Poller
     ) async -> CheckResult {
@@ -64,7 +65,7 @@ public struct ProviderCheck: Sendable {
         }
         let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
         defer { client.close() }
-        return await checkWebhook(name, url, client, whenAway: "messages are retried for a day")
+        return await checkWebhook(name, url, client, whileUnavailable: "messages are retried for a day")
     }
 
     private func checkMail(_ poller: Poller) async -> CheckResult {
@@ -75,7 +76,7 @@ public struct ProviderCheck: Sendable {
         defer { client.close() }
         switch mail.transport {
         case .webhook(let hook):
-            return await checkWebhook("mail", hook.url, client, whenAway: "mails are retried for six minutes")
+            return await checkWebhook("mail", hook.url, client, whileUnavailable: "mails are retried for six minutes")
         case .relay(let relay):
             do throws(HTTPClientError) {
                 try await client.checkLogin(at: relay)
@@ -88,8 +89,9 @@ public struct ProviderCheck: Sendable {
         }
     }
 
+    /// - Parameter whileUnavailable: what happens to messages until the provider is available again, for the advice.
     private func checkWebhook(
-        _ name: String, _ url: String, _ client: HTTPClient, whenAway: String
+        _ name: String, _ url: String, _ client: HTTPClient, whileUnavailable: String
     ) async -> CheckResult {
         do throws(HTTPClientError) {
             // A webhook need not know this method: no status below 500 is a fault, and 501 means an unknown method.
@@ -100,7 +102,7 @@ public struct ProviderCheck: Sendable {
         } catch {
             let text = "the provider is not available: \(error)"
             guard error == .forbiddenAddress || error == .malformedRequest else {
-                return .warning(name, text, advice: "correct its address, or start it; \(whenAway)")
+                return .warning(name, text, advice: "correct its address, or start it; \(whileUnavailable)")
             }
             return .failed(
                 name, text, advice: "correct --\(name), or allow the network with --delivery-networks")

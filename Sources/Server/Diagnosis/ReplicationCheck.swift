@@ -12,6 +12,8 @@ enum ReplicationCheck {
         return result(try ReplicationStatus(row), owner: owner)
     }
 
+    /// Returns the result for a status; nil for a database without standbys.
+    /// - Parameter owner: the role that owns the schema.
     static func result(_ status: ReplicationStatus, owner: String) -> CheckResult? {
         guard status.standbys > 0 else { return nil }
         let standbys = status.standbys == 1 ? "one standby" : "\(status.standbys) standbys"
@@ -22,9 +24,9 @@ enum ReplicationCheck {
                     "as a superuser, GRANT pg_read_all_stats TO \(owner); the metrics then have nagz_replication_lag_seconds"
             )
         }
-        let behind = max(0, status.writtenPosition - (status.replayedPosition ?? status.writtenPosition))
+        let lagBytes = max(0, status.writtenPosition - (status.replayedPosition ?? status.writtenPosition))
         return .ok(
             "replication",
-            "\(standbys), \(status.synchronousStandbys) of them synchronous, \(behind) bytes behind at most")
+            "\(standbys), \(status.synchronousStandbys) of them synchronous, \(lagBytes) bytes behind at most")
     }
 }

@@ -18,7 +18,9 @@ public enum ResourceCheck {
         var isReadOnly: Bool
     }
 
+    /// The check fails when fewer bytes than this are free.
     private static let minimumFreeBytes: UInt64 = 16 << 20
+    /// The check warns when fewer bytes than this are free.
     private static let lowFreeBytes: UInt64 = 256 << 20
 
     /// Checks the file system that holds the checkpoint file, which is all that the server writes outside the database.
@@ -80,21 +82,21 @@ public enum ResourceCheck {
 
     static func checkDescriptors(_ configuration: Configuration, soft: Int, hard: Int) -> CheckResult {
         // The server raises the soft limit to the hard one.
-        let raised = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
-        var checked = configuration
-        checked.descriptorLimit = hard
-        guard let connections = checked.reducedConnectionLimit else {
-            return .ok("descriptors", "\(raised) are enough for \(checked.httpLimits.connections) connections")
+        let limitText = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
+        var candidate = configuration
+        candidate.descriptorLimit = hard
+        guard let connections = candidate.reducedConnectionLimit else {
+            return .ok("descriptors", "\(limitText) are enough for \(candidate.httpLimits.maxConnections) connections")
         }
-        var enough = hard
+        var sufficientLimit = hard
         repeat {
-            enough += 1_000
-            checked.descriptorLimit = enough
-        } while checked.reducedConnectionLimit != nil
+            sufficientLimit += 1_000
+            candidate.descriptorLimit = sufficientLimit
+        } while candidate.reducedConnectionLimit != nil
         return .warning(
             "descriptors",
-            "\(raised) are enough for \(connections) connections at once, not for "
-                + "\(checked.httpLimits.connections)",
-            advice: "raise the hard limit to \(enough) (LimitNOFILE= in the unit, ulimit -Hn in a shell)")
+            "\(limitText) are enough for \(connections) connections at once, not for "
+                + "\(candidate.httpLimits.maxConnections)",
+            advice: "raise the hard limit to \(sufficientLimit) (LimitNOFILE= in the unit, ulimit -Hn in a shell)")
     }
 }

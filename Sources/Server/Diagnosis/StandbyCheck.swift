@@ -36,7 +36,10 @@ public struct StandbyCheck: Sendable {
         return .ok("standby", "a standby of the database, \(max(0, lagBytes)) bytes behind")
     }
 
-    /// Returns the identifier of the cluster, and a position in its write-ahead log.
+    /// Returns the identifier of the cluster, and a position in its write-ahead log in bytes.
+    /// - Parameters:
+    ///   - position: the SQL expression of the position.
+    ///   - defaults: the connection settings for what the URL leaves open.
     private static func readPosition(
         _ url: String, _ position: SQL, _ defaults: [(keyword: String, value: String)] = []
     ) async throws -> (cluster: Int, bytes: Int) {

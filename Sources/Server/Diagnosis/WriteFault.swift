@@ -3,13 +3,14 @@ import SQL
 
 /// A reason for which the database takes no writes.
 enum WriteFault: Hashable, Sendable {
+    /// The database is a standby.
     case standby
     /// `default_transaction_read_only` is on.
     case readOnly
     /// `row_security` is off, so that tables with policies, which the audit log's are, refuse every row.
     case rowSecurityOff
     case diskFull
-    /// A code of PostgreSQL, for instance when its transaction numbers have run out.
+    /// PostgreSQL refuses writes with this code, for instance when its transaction numbers have run out.
     case refused(sqlState: String)
 
     /// The reason, in a sentence of the form “the database …”.

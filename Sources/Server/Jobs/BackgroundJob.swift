@@ -2,8 +2,9 @@ import Reactor
 
 /// Work that a server does beside its requests, on one loop and with database sessions of its own.
 protocol BackgroundJob: AnyObject {
-    /// Runs as long as the loop runs, or until `stop`.
+    /// Begins the work, which goes on until `stop`, or as long as the loop runs.
     func start()
+    /// Lets the job begin no new work.
     func stop()
     /// Finishes the running work. Called after `stop`, while the database sessions are still open.
     func finish() async

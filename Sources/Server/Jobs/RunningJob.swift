@@ -1,7 +1,7 @@
 import Postgres
 import Reactor
 
-/// A job with its loop and its database sessions, which begin and end together.
+/// A job with its database sessions, which begin and end together, and the loop on which they run.
 struct RunningJob: Sendable {
     private let loop: EventLoop
     /// Whether nothing else runs on the loop.
@@ -45,6 +45,6 @@ struct RunningJob: Sendable {
 }
 
 extension EventLoop {
-    /// Creates a value that is used on this loop.
+    /// Calls `body` on this loop, and returns the value that it creates for use on the loop.
     func compose<Value: Sendable>(_ body: (Poller) throws -> Value) throws -> Value { try body(poller) }
 }

@@ -16,7 +16,9 @@ final class Scheduler: PeriodicJob {
 
     /// The points of a round where tests make it fail.
     enum Point {
-        case lockTaken, dueNagsRead, escalated
+        case lockTaken, dueNagsRead
+        /// One step of a nag was taken, or none was due.
+        case escalated
     }
 
     static let period = Duration.milliseconds(500)
@@ -39,6 +41,7 @@ final class Scheduler: PeriodicJob {
     private var isPlanCompared = false
     /// The families that used up their share in a round. They are left out until every other family has had its turn.
     private var servedFamilies: Set<FamilyID> = []
+    /// The cause of the last error, which is not logged twice in a row; nil after a round that does not throw.
     private var lastFailure: String?
 
     /// - Parameters:

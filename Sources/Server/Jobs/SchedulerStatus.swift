@@ -3,6 +3,7 @@ import Reactor
 
 /// The status of this instance's scheduler, for health and metrics.
 final class SchedulerStatus: Sendable {
+    /// The judgement of the status, as the readiness check shows it.
     enum Verdict: String {
         /// Due steps are taken in time.
         case current
@@ -12,6 +13,7 @@ final class SchedulerStatus: Sendable {
         case off
     }
 
+    /// The result of the last round.
     struct Snapshot: Sendable, Equatable {
         /// Whether this instance held the lock in its last round.
         var isLeading = false
@@ -26,15 +28,17 @@ final class SchedulerStatus: Sendable {
 
     /// The number of steps taken.
     let steps = Counter()
-    /// The number of attempts to take the next step of a nag.
+    /// The number of attempts to take the next step of a nag, without those that ended in an error.
     let attempts = Counter()
     /// The number of attempts that ended in an error.
     let failures = Counter()
     private let snapshot = Locked((startedAt: Timestamp?.none, latest: Snapshot()))
 
+    /// Whether this instance runs a scheduler.
     var isOn: Bool { snapshot.withLock { $0.startedAt } != nil }
     var current: Snapshot { snapshot.withLock { $0.latest } }
 
+    /// Records that the scheduler was started.
     func begin(at now: Timestamp) { snapshot.withLock { $0.startedAt = now } }
     func update(_ new: Snapshot) { snapshot.withLock { $0.latest = new } }
 
@@ -45,7 +49,7 @@ final class SchedulerStatus: Sendable {
         return isSilent || lag(at: now) > Self.lateAfter ? .late : .current
     }
 
-    /// Returns the time for which the nag that waits longest has been due.
+    /// Returns the time for which the nag that waits longest has been due; 0 if none waits.
     func lag(at now: Timestamp) -> Timestamp.Span {
         guard let since = current.dueSince else { return .seconds(0) }
         return max(now - since, .seconds(0))

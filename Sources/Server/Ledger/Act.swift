@@ -3,7 +3,8 @@ import Contract
 import Domain
 import SQL
 
-/// One write to a family's data: its basis, the statements that carry it out, and its entry in the audit log.
+/// One write to the data of a family, of a connection or outside both: its basis, the statements that carry it out, and
+/// its entry in the audit log.
 ///
 /// The statements take sequence number and time from `ledger_stamp`, so that they write nothing when the ledger refuses
 /// the act. `ledger_stamp` also has the request's `now` and `trace`, so that these are sent only once.
@@ -30,9 +31,11 @@ struct Act {
     var kind: AuditKind
     var basis: Basis
     var actor: Pseudonym
+    /// The person whom the act concerns; nil where there is none.
     var subject: Pseudonym?
+    /// The nag, policy, device or other thing that the act concerns; nil where there is none.
     var resource: ResourceID?
-    /// The person whose erasure removes the details; nil for the subject, or for the actor where there is no subject.
+    /// The person whose erasure removes the details. If it is nil, that is the subject, or without a subject the actor.
     var sealingSubject: Pseudonym?
     /// The details for the audit log: ids, counts and codes by name. They MUST NOT contain a person's text, secrets or
     /// addresses.

@@ -7,7 +7,8 @@ import SQL
 ///
 /// A restored database lacks changes that devices have already read. Without a new epoch, devices would continue from
 /// their position and keep rows that the server no longer has. So an operator begins a new epoch after a restore. The
-/// epoch's number is the second in which it began.
+/// epoch's number is the time of its beginning in seconds since 1970, rounded up. It is higher if the family has a
+/// later write or epoch already. The first epoch has the number 1.
 public enum FeedEpoch {
     /// Begins a new epoch in all families, as the schema's owner, in one transaction.
     /// - Returns: the number of families and connections whose feeds began the epoch.

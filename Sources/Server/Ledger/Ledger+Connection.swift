@@ -8,12 +8,13 @@ extension Ledger {
     /// Creates the ledger of a new connection in one transaction, which locks the pair of people and the inviter. So
     /// invitations between the same two people, and those of one inviter, are decided one at a time.
     ///
-    /// `decide` runs under the locks. If another act stored the person's key first, the transaction is repeated, and
-    /// `decide` with it. A decision to write creates the ledger; the others create nothing.
+    /// `decide` runs under the locks. If another act stored the person's sealing key first, the transaction is
+    /// repeated, and `decide` with it. A decision to write creates the ledger; the others create nothing.
     /// - Parameters:
     ///   - id: the ID of the connection.
     ///   - pair: a text that is the same for both people, whoever of them invites.
-    /// - Throws: what `decide` throws, or the refusal it decides on, which is not recorded.
+    /// - Throws: what `decide` throws, the refusal it decides on, which is not recorded, or 503 if too many writes wait
+    ///   or the clocks differ too much.
     func createConnectionLedger<Answer: WireContent>(
         _ caller: Caller, _ id: FamilyID, pair: String, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
@@ -34,7 +35,8 @@ extension Ledger {
                         seal = try await self.seal(for: act, transaction)
                         _ = try await transaction.query("INSERT INTO family_clock (family_id) VALUES (\(id))")
                         let write = statement(
-                            act, in: id, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
+                            act, in: id, caller.context, idempotency: idempotency, storedAnswer: answer.content,
+                            seal: seal)
                         guard try await !transaction.query(write).isEmpty else { throw APIError.clocksDiffer }
                     }
                     return LoopBound(value: (decision, seal))

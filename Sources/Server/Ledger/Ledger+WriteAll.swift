@@ -11,9 +11,10 @@ extension Ledger {
     ///
     /// `decide` passes every act but the last to `perform`, and returns the last act with the answer. Its reads see the
     /// earlier acts of the transaction; the basis of each act MUST be read after the act before it. A refusal rolls all
-    /// of them back, and only the refusal is recorded.
-    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`; then none of the acts
-    ///   is written.
+    /// of them back, and only the refusal is recorded. If `decide` returns only an answer, the acts that it has
+    /// performed are committed, but the answer is not stored for the `Idempotency-Key`.
+    /// - Throws: what `decide` throws, the refusal it decides on, a refusal of the ledger as in `write`, a
+    ///   `PostgresError`, or a `LedgerFault` for a basis that does not hold; then none of the acts is written.
     func writeAll<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
@@ -21,7 +22,7 @@ extension Ledger {
         try await idempotently(caller) { idempotency in
             do {
                 return try await retryingOnKeyConflict {
-                    try await attemptAll(caller.context, idempotency, in: family, decide)
+                    try await writeAllLockingRow(caller.context, idempotency, in: family, decide)
                 }
             } catch let refused as MultiActRefusal {
                 return try await write(caller.context, in: family) { queries in
@@ -33,7 +34,7 @@ extension Ledger {
         }
     }
 
-    private func attemptAll<Answer: WireContent>(
+    private func writeAllLockingRow<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
     ) async throws -> Answer {

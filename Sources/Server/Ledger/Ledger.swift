@@ -28,8 +28,8 @@ final class Ledger {
     struct Tally {
         /// The number of committed acts.
         var writes = 0
-        /// The number of decisions that were made again: their basis had changed before the write, or another act had
-        /// stored the person's key first.
+        /// The number of decisions that were made again: the ledger had not accepted the write, usually because its
+        /// basis had changed, or another act had stored the person's sealing key first.
         var lostRaces = 0
         /// The number of transactions that decided while the family's row was locked.
         var lockedRows = 0
@@ -77,14 +77,16 @@ final class Ledger {
     ///
     /// `decide` may run several times; it MUST have no effects but its decision. All that the write waits for has one
     /// deadline: its turn, sessions and locks.
-    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`.
+    /// - Throws: what `decide` throws, the refusal it decides on, a `PostgresError`, or a refusal of the ledger: 503 if
+    ///   too many writes wait or the clocks differ too much, 429 if the family's clock runs too far ahead.
     func write<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         try await idempotently(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
     }
 
-    /// Writes for a request without a signed-in caller; such requests have no idempotency key.
+    /// Writes for a request without a signed-in caller, or for an act of the server's own.
+    /// - Parameter idempotency: the record of a signed-in caller's write; nil if there is no caller or no key.
     func write<Answer: WireContent>(
         _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
@@ -103,8 +105,8 @@ final class Ledger {
         }
     }
 
-    /// Decides and writes once. Returns nil when the basis no longer held. Not inlined, so that the frame of every
-    /// write stays small.
+    /// Decides and writes once. Returns nil if the ledger did not accept the act (`statement`). Not inlined, so that
+    /// the frame of every write stays small.
     @inline(never)
     private func attempt<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
@@ -124,6 +126,7 @@ final class Ledger {
 
     /// Creates the ledger of a new family: `foundation` inserts the family and its row of the ledger, which the act's
     /// own statement then finds. All of it is one transaction.
+    /// - Throws: what `decide` throws, 503 if the clocks differ too much, or a `PostgresError`.
     func createFamilyLedger<Answer: WireContent>(
         _ caller: Caller, _ family: FamilyID,
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
@@ -138,9 +141,9 @@ final class Ledger {
                 }
                 let (foundation, act, answer) = try await decide(database)
                 let seal = try await seal(for: act, database)
-                let first = statement(
-                    act, in: family, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
-                _ = try await database.pipeline(foundation + [first])
+                let actStatement = statement(
+                    act, in: family, caller.context, idempotency: idempotency, storedAnswer: answer.content, seal: seal)
+                _ = try await database.pipeline(foundation + [actStatement])
                 recordCommit(seal, in: family)
                 return answer
             }
@@ -148,13 +151,15 @@ final class Ledger {
     }
 
     /// Returns the stored answer to an earlier request with the same `Idempotency-Key`, and marks the response as a
-    /// replay; nil without one.
+    /// replay; nil if there is no stored answer, or the caller sent no key.
+    /// - Throws: 422 if the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
         try await IdempotencyRecord(caller)?.earlierAnswer(database)
     }
 
     /// Runs `body`, unless a request with the same `Idempotency-Key` was answered before: then it returns the stored
     /// answer.
+    /// - Throws: what `body` throws, or 422 if the key was used for another request.
     func idempotently<Answer: WireContent>(
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
@@ -173,8 +178,8 @@ final class Ledger {
         }
     }
 
-    /// Runs `body`, and runs it once more when another act has stored a key of the same person first: then that key is
-    /// found.
+    /// Runs `body`, and runs it once more if another act has stored a sealing key of the same person first: then that
+    /// key is found.
     func retryingOnKeyConflict<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
@@ -270,8 +275,8 @@ final class Ledger {
         try await sealing.makeSeal(for: act.dataSubject, queries)
     }
 
-    /// Returns the decision's act as a statement, and whether it may be merged with others. Not inlined, because its
-    /// copies would be in the frame of every write.
+    /// Returns the decision's act as a statement, and whether it may be merged with others. The decision MUST have an
+    /// act. Not inlined, because its copies would be in the frame of every write.
     @inline(never)
     func statement<Answer: WireContent>(
         for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ idempotency: IdempotencyRecord?,
@@ -279,19 +284,23 @@ final class Ledger {
     ) -> (write: SQL, canMerge: Bool) {
         switch decision {
         case .perform(let act, let answer):
-            let outcome = idempotency == nil ? nil : answer.content
-            let write = statement(act, in: family, context, idempotency: idempotency, outcome: outcome, seal: seal)
+            let storedAnswer = idempotency == nil ? nil : answer.content
+            let write = statement(
+                act, in: family, context, idempotency: idempotency, storedAnswer: storedAnswer, seal: seal)
             return (write, act.canMerge && idempotency == nil)
         case .refuse(let act, _): return (statement(act, in: family, context, seal: seal), false)
         case .refuseAgain, .answer: preconditionFailure("nothing to write")
         }
     }
 
-    /// Returns the whole act as one statement. The statement returns one row, or none when the basis no longer holds.
-    /// - Parameter seal: nil leaves the details unsealed.
+    /// Returns the whole act as one statement. The statement returns one row. It writes nothing and returns no row if
+    /// the basis no longer holds, the clocks differ too much, or the family's clock runs too far ahead.
+    /// - Parameters:
+    ///   - storedAnswer: the content of the answer, which is stored for retries; only with `idempotency`.
+    ///   - seal: nil leaves the details unsealed.
     func statement(
         _ act: Act, in family: FamilyID, _ context: CallContext, idempotency: IdempotencyRecord? = nil,
-        outcome: [UInt8]? = nil,
+        storedAnswer: [UInt8]? = nil,
         seal: Sealing.Seal? = nil
     ) -> SQL {
         precondition(act.statements.count <= Self.cteBeginnings.count && act.stampedRows <= 400)
@@ -324,7 +333,7 @@ final class Ledger {
                 SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM ledger_stamp
             )
             """ as SQL)
-        if let idempotency, let outcome { text.appendInterpolation(idempotency.insert(outcome)) }
+        if let idempotency, let storedAnswer { text.appendInterpolation(idempotency.insert(storedAnswer)) }
         text.appendInterpolation(" SELECT \(merged: "ordinal, ")seq, ts FROM ledger_stamp" as SQL)
         return SQL(stringInterpolation: text)
     }
@@ -356,19 +365,19 @@ final class Ledger {
             }
         // Most acts stamp one row and change no rights: as literals these are no parameters to send and merge.
         let rows: SQL = act.stampedRows == 1 ? "1" : "\(act.stampedRows)::integer"
-        let authority: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
-        let next: SQL = "ledger_ts(c.ts, c.burst, act.now, \(rows))"
+        let authoritySeq: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
+        let nextTime: SQL = "ledger_ts(c.ts, c.burst, act.now, \(rows))"
         return """
             WITH \(SQL.requestTable)ledger_stamp AS (
                 UPDATE family_clock c SET
                     seq = c.seq + 1,
-                    ts = \(next),
-                    burst = ledger_burst(c.ts, c.burst, \(next), \(rows)),
-                    authority_seq = \(authority),
+                    ts = \(nextTime),
+                    burst = ledger_burst(c.ts, c.burst, \(nextTime), \(rows)),
+                    authority_seq = \(authoritySeq),
                     awaits_sequencing = true,
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
-                                  || timestamptz_send(\(next)) || \(entryBytes))
+                                  || timestamptz_send(\(nextTime)) || \(entryBytes))
                 FROM \(merged: "request CROSS JOIN LATERAL ")(SELECT \(context.now) AS now, \(context.trace) AS trace) act
                 WHERE c.family_id = \(family) AND \(Self.isFamilyClockWithinLead)
                     AND \(isWithinClockSkew) \(basis)

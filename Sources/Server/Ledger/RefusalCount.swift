@@ -5,12 +5,13 @@ import SQL
 
 /// The count of one person's equal refusals within an hour.
 ///
-/// The audit log always records the first refusal; after it the 10th, the 100th, the 1,000th and so on, each with the
-/// number as its `count`. So a person who asks again and again cannot fill their family's log.
+/// Of equal denials the audit log always records the first; after it the 10th, the 100th, the 1,000th and so on, each
+/// with the number as its `count`. So a person who asks again and again cannot fill their family's log.
 struct RefusalCount {
     static let window = Timestamp.Span.hours(1)
 
-    /// The SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
+    /// The SHA-256 of a denial's family, kind, actor, subject, resource and details, or of the family and person of
+    /// inputs: equal for equal refusals.
     private let subjectHash: [UInt8]
 
     /// Creates the count of a denial; nil for any other act. Failed sign-ins have limits of their own.
@@ -23,7 +24,8 @@ struct RefusalCount {
             Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonicalBytes)
     }
 
-    /// Creates the count of inputs from a person's outbox that were not applied.
+    /// Creates the count of inputs from a person's outbox that were not applied. The caller limits how many of them the
+    /// audit log records.
     init(ofInputsBy person: Pseudonym, in family: FamilyID) {
         let parts = [family.description, person.description, AuditKind.inputNotApplied.rawValue]
         subjectHash = sha256(Array(parts.joined(separator: "\n").utf8))

@@ -6,9 +6,13 @@ import JSON
 enum AccountMail {
     case passwordReset(code: String)
     case passwordChanged
+    /// To the new address, which the code confirms.
     case emailChange(code: String)
+    /// To the old address, after the change.
     case emailChanged
+    /// To the previous owner of a device that another account has registered.
     case deviceMoved
+    /// To the co-owner who left a policy, and to the family's other guardians, when a successor is proposed.
     case coOwnerProposed
 
     /// The name of the mail's kind, for webhooks and the log.

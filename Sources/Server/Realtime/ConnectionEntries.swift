@@ -19,8 +19,10 @@ struct ConnectionPositions {
 
     mutating func markChanged(_ connection: FamilyID) { unread.insert(connection) }
 
-    mutating func takeUnread(_ count: Int) -> [(connection: FamilyID, seq: Int64)] {
-        let taken = unread.prefix(count)
+    /// Returns at most `limit` connections with unread changes and the sequence numbers up to which they were read, and
+    /// marks them as read. The number is 0 for a connection without a position.
+    mutating func takeUnread(_ limit: Int) -> [(connection: FamilyID, seq: Int64)] {
+        let taken = unread.prefix(limit)
         unread.subtract(taken)
         return taken.map { ($0, lastReadSeq[$0] ?? 0) }
     }

@@ -11,6 +11,7 @@ struct EventFrame: Sendable, Hashable {
     private(set) var nag: NagID?
     /// The member who came or left, or whose points changed; nil when there are several or none.
     private(set) var member: UserID?
+    /// The time of the last event in the frame.
     private(set) var at: Timestamp
     /// The number of events in the frame.
     private(set) var count = 1
@@ -30,8 +31,9 @@ struct EventFrame: Sendable, Hashable {
 }
 
 extension EventFrame {
-    /// Returns the frame as `{event, family_id, actor_id, data, ts}`. `data` is always an object, because the app of an
-    /// existing client crashes at null.
+    /// Returns the frame as `{event, family_id, actor_id, data, ts}`. `data` is always an object, because an existing
+    /// app crashes at null.
+    /// - Parameter family: the family of the socket, also for an event of a connection.
     func json(of family: FamilyID) -> [UInt8] {
         JSONWriter.document { json in
             json.object { json in

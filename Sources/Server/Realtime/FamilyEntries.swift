@@ -64,6 +64,7 @@ enum ChangePayload {
         }
     }
 
+    /// Returns the families in a payload, without its connections.
     static func families(in payload: String) -> [FamilyID] {
         payload.split(separator: ",").compactMap { $0.first == connectionPrefix ? nil : FamilyID($0) }
     }

@@ -5,7 +5,7 @@ import Reactor
 ///
 /// Clients load everything anew at each frame. So at most `burst` frames are sent at once, and then one more every
 /// `interval`. Meanwhile events of one kind are merged into one frame, so that the queue never has more than one frame
-/// of each kind. A frame keeps the place of its first event. It is a pure value with the clock as input.
+/// of each kind. A frame keeps the place of its first event. The queue is a pure value with the clock as input.
 struct FrameQueue: Sendable {
     static let burst = 2
     static let interval = Duration.milliseconds(200)

@@ -3,7 +3,8 @@ import HTTP
 import Reactor
 import WebSocketProtocol
 
-/// One client's socket. It answers the client's `ping`, and sends it the events of its family.
+/// One client's socket. It answers the client's `ping`, and sends the events of the family and of the person's
+/// connections.
 final class LiveSocket: WebSocketHandler {
     let id: UInt64
     /// The family of the person; nil for a socket that is refused.
@@ -24,6 +25,8 @@ final class LiveSocket: WebSocketHandler {
         (family, isBrowser, permit) = (opening?.family, opening?.isBrowser ?? false, opening?.permit)
     }
 
+    /// Starts to read.
+    /// - Parameter readAhead: the input that HTTP has already read.
     func begin(readAhead: [UInt8]) { socket.begin(self, readAhead: readAhead) }
 
     func close(_ code: WebSocketCloseCode, _ reason: RealtimeCounters.CloseReason) {

@@ -5,8 +5,10 @@ import WebSocketProtocol
 
 /// The sockets of one loop.
 final class LoopSockets {
-    /// The close codes that make the mobile client stop. After any other code it reconnects at once, without end.
+    /// The close code if a token or membership is not valid. This code and `unavailable` make the mobile client stop.
+    /// After any other code it reconnects at once, without end.
     static let notEntitled: WebSocketCloseCode = 4_001
+    /// The close code for every other refusal, and for the mobile client when the server stops.
     static let unavailable: WebSocketCloseCode = 4_002
 
     let exchange: RealtimeExchange
@@ -35,10 +37,13 @@ final class LoopSockets {
     /// The person who opened a socket, and their rights.
     struct Opening: Sendable {
         let user: UserID
+        /// The session; nil for a development token.
         let session: SessionID?
         let family: FamilyID
         let role: FamilyRole
+        /// The family's sequence number when the membership was read. The socket gets the events after it.
         let seq: Int64
+        /// The time at which the handshake began.
         let openedAt: Timestamp
         let network: RemoteAddress.Network
         let isBrowser: Bool

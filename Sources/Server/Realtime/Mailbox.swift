@@ -16,7 +16,8 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Sets the receiver, which is called on the loop. Messages that were sent before wait for it.
+    /// Sets the receiver, which is called on the loop. Messages that were sent before wait for it. This method MUST be
+    /// called on the loop.
     func open(_ receive: @escaping ([Message]) -> Void) {
         let bound = LoopBound(value: receive)
         state.withLock { $0.receive = bound }

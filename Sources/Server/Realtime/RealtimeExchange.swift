@@ -26,15 +26,18 @@ struct SocketRecord: Sendable {
 
 /// A message to the hub.
 enum HubMessage: Sendable {
+    /// `ChangedFamilies` contains families again.
     case familiesChanged
     case opened(SocketRecord)
+    /// The socket with this ID has ended.
     case closed(UInt64, family: FamilyID)
 }
 
 /// A message from the hub to a loop's sockets.
 enum SocketMessage: Sendable {
+    /// Events for the socket with this ID.
     case events([FamilyEvent], to: UInt64)
-    /// The session has ended, or the person is a member no more.
+    /// The socket with this ID is to be closed: its session, account or membership has ended.
     case revoked(UInt64)
 }
 
@@ -60,15 +63,32 @@ final class RealtimeExchange: Sendable {
 final class RealtimeCounters: Sendable {
     /// A reason for which a socket ended.
     enum CloseReason: String, CaseIterable, Sendable {
-        case client, revoked, refused, draining, protocolError = "protocol_error", unanswered, slow, memory
+        /// The client closed it, or the connection broke.
+        case client
+        /// The person's session, account or membership has ended.
+        case revoked
+        /// The socket was accepted only to be closed (`LoopSockets.refuse`).
+        case refused
+        /// The server is stopping.
+        case draining
+        /// The client sent what the WebSocket protocol or the socket's limits do not allow.
+        case protocolError = "protocol_error"
+        /// The client did not answer a ping.
+        case unanswered
+        /// The client did not read.
+        case slow
+        /// The server had no memory for the socket's bytes.
+        case memory
     }
 
+    /// The number of sockets that were opened so far.
     let opened = Counter()
     /// The number of frames sent.
     let frames = Counter()
     /// The number of events that became part of another event's frame.
     let coalesced = Counter()
-    /// 1 while the hub's session listens for notifications, otherwise 0. While it is 0, only sweeps find changes.
+    /// 1 if the hub's session listened for notifications at the last sweep, otherwise 0. While it does not listen, only
+    /// sweeps find changes.
     let listening = Counter()
     private let closings = CloseReason.allCases.map { _ in Counter() }
 
@@ -84,6 +104,7 @@ final class RealtimeCounters: Sendable {
 final class SocketLimiter: Sendable {
     struct Limits: Sendable, Hashable {
         var total = 15_000
+        /// The limit for one IPv4 address, or one IPv6 /64.
         var perAddress = 2_000
         /// The limit for one person. A browser opens a socket for each page.
         var perUser = 16

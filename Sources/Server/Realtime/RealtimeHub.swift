@@ -22,6 +22,7 @@ final class RealtimeHub: BackgroundJob {
     /// counted here, listens.
     static let limits = Database.Limits(connections: 1)
 
+    /// The time for which changed families are gathered before one notification.
     static let gatheringTime = Duration.milliseconds(25)
     private static let sweepPeriod = Duration.milliseconds(700)
     /// The number of sweeps among which one also looks at connections. Looking at them costs more.
@@ -30,7 +31,8 @@ final class RealtimeHub: BackgroundJob {
     /// The number of sockets at which a check takes no further family, so that its cost is limited however many sockets
     /// there are.
     private static let socketsPerCheck = 500
-    private static let presencePeriod = Duration.seconds(15)
+    /// The period after which the people with sockets are recorded again.
+    private static let liveSocketPeriod = Duration.seconds(15)
     /// The largest number of families, or connections, whose entries are read in one round.
     private static let familiesAtOnce = 64
 
@@ -49,6 +51,7 @@ final class RealtimeHub: BackgroundJob {
     private var sweepsSinceConnectionSweep = 0
     private var isListenerStarted = false
     private var isStopped = false
+    /// The cause of the last failure, which is logged only once in a row; nil after a success.
     private var lastFailure: String?
 
     /// - Parameters:
@@ -72,7 +75,7 @@ final class RealtimeHub: BackgroundJob {
         exchange.hubMailbox.open { [weak self] in self?.receive($0) }
         repeatEvery(Self.sweepPeriod) { try await $0.sweep() }
         repeatEvery(Self.checkPeriod) { try await $0.checkSockets() }
-        repeatEvery(Self.presencePeriod) { try await $0.recordLiveSockets() }
+        repeatEvery(Self.liveSocketPeriod) { try await $0.recordLiveSockets() }
     }
 
     func stop() {
@@ -87,7 +90,8 @@ final class RealtimeHub: BackgroundJob {
         _ = try? await database.query(RealtimeStatements.deleteAllLiveSockets(on: instance))
     }
 
-    /// Runs the body a period from now, and again a period after each run, while sockets are open.
+    /// Runs the body a period from now, and again a period after each run, until the hub stops. Without open sockets it
+    /// skips the body.
     private func repeatEvery(_ period: Duration, _ body: @escaping (RealtimeHub) async throws -> Void) {
         database.poller.schedule(at: .now() + period) { [weak self] in
             guard let self, !isStopped else { return }
@@ -135,7 +139,7 @@ final class RealtimeHub: BackgroundJob {
         }
         recordLiveSockets(arrived.filter(directory.contains))
         deleteLiveSockets(departed.filter { !directory.contains($0) })
-        readUnread()
+        readFamilies()
     }
 
     private func startListening() {
@@ -158,8 +162,8 @@ final class RealtimeHub: BackgroundJob {
     private func recordLiveSockets() async throws {
         let users = directory.users
         for start in stride(from: 0, to: users.count, by: 1_000) {
-            let some = Array(users[start..<min(start + 1_000, users.count)])
-            _ = try await database.query(RealtimeStatements.recordLiveSockets(some, on: instance))
+            let chunk = Array(users[start..<min(start + 1_000, users.count)])
+            _ = try await database.query(RealtimeStatements.recordLiveSockets(chunk, on: instance))
         }
         _ = try await database.query(RealtimeStatements.deleteExpiredLiveSockets)
     }
@@ -185,7 +189,7 @@ final class RealtimeHub: BackgroundJob {
 
     private func notificationReceived(_ payload: String) {
         for family in ChangePayload.families(in: payload) { directory.markChanged(family) }
-        readUnread()
+        readFamilies()
         guard !directory.isEmpty else { return }
         for connection in ChangePayload.connections(in: payload) { connections.markChanged(connection) }
         readConnections()
@@ -212,13 +216,13 @@ final class RealtimeHub: BackgroundJob {
         exchange.counters.listening.set(listener?.isListening == true ? 1 : 0)
         let positions = directory.positions
         for start in stride(from: 0, to: positions.count, by: 5_000) {
-            let some = Array(positions[start..<min(start + 5_000, positions.count)])
-            let changed = try await database.query(RealtimeStatements.changedFamilies(since: some))
+            let chunk = Array(positions[start..<min(start + 5_000, positions.count)])
+            let changed = try await database.query(RealtimeStatements.changedFamilies(since: chunk))
             for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
-                directory.markChanged(some[ordinal - 1].family)
+                directory.markChanged(chunk[ordinal - 1].family)
             }
         }
-        readUnread()
+        readFamilies()
         sweepsSinceConnectionSweep = (sweepsSinceConnectionSweep + 1) % Self.sweepsPerConnectionSweep
         if sweepsSinceConnectionSweep == 0 { try await sweepConnections() }
     }
@@ -228,8 +232,8 @@ final class RealtimeHub: BackgroundJob {
     private func sweepConnections() async throws {
         let (users, moment) = (directory.users, clock.now() - .seconds(30))
         for start in stride(from: 0, to: users.count, by: 5_000) {
-            let some = Array(users[start..<min(start + 5_000, users.count)])
-            let rows = try await database.query(RealtimeStatements.changedConnections(of: some, since: moment))
+            let chunk = Array(users[start..<min(start + 5_000, users.count)])
+            let rows = try await database.query(RealtimeStatements.changedConnections(of: chunk, since: moment))
             for id: FamilyID in try rows.map({ try $0["id"] }) { connections.markChanged(id) }
         }
         readConnections()
@@ -237,7 +241,7 @@ final class RealtimeHub: BackgroundJob {
 
     // MARK: Reading entries and notifying sockets
 
-    private func readUnread() {
+    private func readFamilies() {
         guard !isReading, directory.hasUnread, !isStopped else { return }
         isReading = true
         run { hub in
@@ -283,7 +287,7 @@ final class RealtimeHub: BackgroundJob {
             if let event = entry.event { events.append(event) }
         }
         var people: Set<UserID> = []
-        for case .people(let some) in events.map(\.audience) { people.formUnion(some) }
+        for case .people(let notified) in events.map(\.audience) { people.formUnion(notified) }
         let sockets = directory.sockets(of: people)
         guard !sockets.isEmpty else { return }
         // Entitlements are read last, as for families.

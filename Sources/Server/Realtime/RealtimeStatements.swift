@@ -42,6 +42,7 @@ enum RealtimeStatements {
         """
     }
 
+    /// The kinds of entries of which a connection's two parties are notified, and not the people of its nags.
     private static let kindsForParties = [AuditKind.connectionInvited, .connectionAccepted].map(\.rawValue)
 
     /// The largest number of entries of a connection that one statement reads: the newest.
@@ -49,7 +50,8 @@ enum RealtimeStatements {
 
     /// Reads the entries of connections' audit logs after their positions, ordered by the connection's `ordinal` and
     /// the entry's number, with the `people` who receive their events: for the connection itself its two parties; for
-    /// nags their creators, their recipients, and the guardians of a child who receives one.
+    /// nags their creators, their recipients, and the guardians of a child who receives one. Of a connection with
+    /// position 0 it reads only the last entry and those of the five seconds before.
     static func entries(ofConnections positions: [(connection: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, a.id AS actor_id, x.id AS nag_id,
@@ -103,7 +105,7 @@ enum RealtimeStatements {
         """
     }
 
-    /// Reads the connections of these people, and those over which they have an open nag, that have changed since a
+    /// Reads the connections of these people, and those over which they have received a nag, that have changed since a
     /// moment.
     static func changedConnections(of users: [UserID], since moment: Timestamp) -> SQL {
         """
@@ -145,4 +147,4 @@ enum RealtimeStatements {
 }
 
 /// The ID of one server process, in the database.
-typealias InstanceID = Identifier<Kind.Instance>
+typealias InstanceID = Identifier<Kind.ServerProcess>

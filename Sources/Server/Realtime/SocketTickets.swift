@@ -16,7 +16,7 @@ final class SocketTickets {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers a route of the group `sync`.
+    /// Registers the route that creates a ticket.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createSocketTicket, create)
     }

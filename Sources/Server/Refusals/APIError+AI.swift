@@ -13,6 +13,9 @@ extension APIError {
     static let aiIsOff = APIError(
         .authorizationDenied, "The AI on the server is off in your preferences. Switch it on there.",
         reason: ErrorReason.switchedOff)
+    /// - Parameters:
+    ///   - key: the preference that names the model.
+    ///   - fault: the permitted values, such as "must be one of" and the names.
     static func modelIsUnknown(_ key: PreferenceKey, _ fault: String) -> APIError {
         APIError(InvalidInput(fault, field: "prefs_json.\(key.rawValue)"))
     }

@@ -77,7 +77,7 @@ extension APIError {
     static let accountHasJoined = APIError(.conflict, "You have joined a family meanwhile. Try again.")
     static let accountChangedFamily = APIError(
         .conflict, "The account joined or left a family meanwhile. Try again.")
-    static let guardianKeepsProfile = APIError(
+    static let onlyGuardianChangesProfile = APIError(
         .policyForbidden, "A guardian looks after this account's email address and date of birth.")
     static let under13NeedsGuardian = APIError(
         .policyForbidden, "Only a guardian can make the account of a child under 13.", field: "date_of_birth")

@@ -84,7 +84,7 @@ extension APIError {
     static let inputRelatesToItself = APIError(.validationFailed, "An input is not related to itself.", field: "of")
     static let otherInputWasMerged = APIError(
         .conflict, "The other input was merged itself. Name the one that it was merged into.")
-    static let dictationIsNoDraft = APIError(
+    static let dictationDoesNotFitDraft = APIError(
         .validationFailed, "A dictated nag becomes a draft, which has no recurrence, policy or pictures.", field: "nag")
     static func dictationIsTooLong(limit length: Int) -> APIError {
         APIError(

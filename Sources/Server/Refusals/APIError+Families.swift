@@ -62,10 +62,11 @@ extension APIError {
     static let noSuchPolicy = APIError(.notFound, "There is no such policy.")
     static let policyHasChanged = APIError(
         .preconditionFailed, "This policy has changed in the meantime. Read it again.")
-    static func approvalIsTooEarly(opening: Timestamp) -> APIError {
+    /// - Parameter earliest: the time from which the last approval is permitted.
+    static func approvalIsTooEarly(earliest: Timestamp) -> APIError {
         APIError(
             .conflict,
-            "An owner of this policy left. The proposal of a new co-owner can take effect 72 hours after it was made. Try again after \(opening.rfc3339).",
+            "An owner of this policy left. The proposal of a new co-owner can take effect 72 hours after it was made. Try again after \(earliest.rfc3339).",
             reason: ErrorReason.notYet)
     }
     static let policyHasTooManyOwners = APIError(

@@ -18,19 +18,19 @@ extension APIError {
         .validationFailed, "A nag can only be reported as completed.", field: "status")
     /// - Parameters:
     ///   - denial: the denial for a daily limit.
-    ///   - next: a sentence on when the person can send again, as in `NagLimit.resetSentence`.
-    static func nagLimitIsReached(_ denial: Denial, next: String) -> APIError {
-        APIError(.policyForbidden, "\(denial.message) \(next)", reason: denial.rawValue)
+    ///   - resetSentence: a sentence on when the person can send again, as in `NagLimit.resetSentence`.
+    static func nagLimitIsReached(_ denial: Denial, resetSentence: String) -> APIError {
+        APIError(.policyForbidden, "\(denial.message) \(resetSentence)", reason: denial.rawValue)
     }
-    static func tooManyNags(_ denial: Denial, limit count: Int, next: String) -> APIError {
+    static func tooManyNags(_ denial: Denial, limit count: Int, resetSentence: String) -> APIError {
         APIError(
-            .policyForbidden, "You have sent \(count) nags today, as many as this family allows. \(next)",
+            .policyForbidden, "You have sent \(count) nags today, as many as this family allows. \(resetSentence)",
             reason: denial.rawValue)
     }
-    static func tooManyNagsOverConnection(_ denial: Denial, limit count: Int, next: String) -> APIError {
+    static func tooManyNagsOverConnection(_ denial: Denial, limit count: Int, resetSentence: String) -> APIError {
         APIError(
             .policyForbidden,
-            "You have sent \(count) nags over this connection today, which is the maximum. \(next)",
+            "You have sent \(count) nags over this connection today, which is the maximum. \(resetSentence)",
             reason: denial.rawValue)
     }
 
@@ -48,7 +48,8 @@ extension APIError {
             .validationFailed, "You can snooze a nag by at most \(minutes) minutes at a time.", field: "due_at",
             reason: Denial.snoozeTooLong.rawValue)
     }
-    /// Returns the same refusal with the ID of the draft that proposes the refused change.
+    /// Returns the same refusal with the ID of the draft that proposes the refused due time to the nag's creator. Its
+    /// message also says that the time was proposed.
     func proposing(_ draft: DraftID) -> APIError {
         var refusal = self
         refusal.message += " The later time was proposed to the person who made the nag."

@@ -23,7 +23,7 @@ struct ExecutionReason {
         .taskUnavailable, "Your preferences let your own provider alone answer. Ask for a cloud model.")
     static let questionIsLocal = ExecutionReason(
         .localQuestion, "This question is to stay on the device, and the server does not answer it.")
-    static let questionStaysOnDevice = ExecutionReason(
+    static let constraintKeepsQuestionOnDevice = ExecutionReason(
         .blocked, "A constraint keeps this question from leaving the device.")
     static let thirdPartyIsForbidden = ExecutionReason(.blocked, RoutingFailure.thirdPartyForbidden.text)
     static func ruleIsImplausible(_ rule: RoutingRule) -> ExecutionReason {
@@ -34,6 +34,7 @@ struct ExecutionReason {
     static func noCloudModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.cloudNotConfigured, notice ?? "Your AI mode uses no model of your own keys.")
     }
+    /// - Parameter notice: the reason for which there is no model; nil if there is no particular one.
     static func noLocalModel(_ notice: String?) -> ExecutionReason {
         ExecutionReason(.localUnavailable, notice ?? "There is no model that could answer.")
     }
@@ -43,9 +44,11 @@ struct ExecutionReason {
         "This confirmation is of another question, was used before, or came too late. Ask again.")
     static let questionIDWasUsed = ExecutionReason(
         .questionReused, "This question ID was used with other words or settings. Ask with an ID of its own.")
+    /// The model gave no usable answer, and the rules may not answer in its place.
     static func modelHasNotAnswered(_ code: ExecutionCode) -> ExecutionReason {
         ExecutionReason(code, "The model could not answer. Try again, or ask without it.")
     }
+    /// The model could not read the words that a draft is to be made of, and the rules may not read them in its place.
     static func modelHasNotRead(_ code: ExecutionCode) -> ExecutionReason {
         ExecutionReason(code, "The model could not read the words. Try again, or ask without it.")
     }

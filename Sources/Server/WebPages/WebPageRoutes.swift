@@ -21,6 +21,7 @@ enum WebPageRoutes {
         return (file.path, FileResponse(mediaType, fields: fields) { file.bytes })
     }
 
+    /// The documents about the API, by their paths.
     private static let documents = [
         ("/openapi.json", FileResponse(.json) { APIDocument.bytes }),
         ("/docs/guide.md", FileResponse(markdown) { WebPages.apiGuide }),

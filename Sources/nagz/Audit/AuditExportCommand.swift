@@ -11,8 +11,8 @@ enum AuditExportCommand {
         let family = try arguments.takeFamily()
         let path = try arguments.takeValue("--output")
         let server = try arguments.takeValue("--url").map(AuditServer.init)
-        let witnesses = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }
-        guard server != nil || witnesses.isEmpty else {
+        let witnessNotes = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }
+        guard server != nil || witnessNotes.isEmpty else {
             throw Stop(.usage, "--witness needs --url: only a server can prove what a witness saw")
         }
         let url = server == nil ? try arguments.ownerDatabaseURL() : ""
@@ -25,15 +25,15 @@ enum AuditExportCommand {
         let sink = ExportSink(output)
         if let server {
             try await server.export(AuditExportQuery(familyID: family, after: resumption.lastEntry)) {
-                try sink.add($0)
+                try sink.write($0)
             }
-            try await sink.writeProofs(for: witnesses, by: server)
+            try await sink.writeProofs(for: witnessNotes, by: server)
         } else {
             try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), family: family,
                 after: resumption.lastEntry.map(Int64.init)
             ) { lines in
-                try sink.add(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
+                try sink.write(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
             }
         }
         try sink.finish(path)
@@ -47,10 +47,13 @@ enum ExportOutput {
         /// The last entry in the file: its number in the exported family's chain, or in an export of all families its
         /// position in the log; nil without an entry.
         var lastEntry: Int?
+        /// Whether the file has the line that ends an export.
         var isComplete = false
     }
 
-    /// Opens the file after its last complete line, or standard output.
+    /// Opens the file, or without a path standard output. It creates a missing file, and removes the end of an
+    /// interrupted export, from the first line that is incomplete or that this run writes again.
+    /// - Throws: `Stop` if the file cannot be written, or is not an export of the same family or of all families.
     static func open(_ path: String?, _ family: FamilyID?) throws -> (output: FileHandle, resumption: Resumption) {
         guard let path else { return (.standardOutput, Resumption()) }
         if !FileManager.default.fileExists(atPath: path) {
@@ -103,6 +106,7 @@ final class ExportSink: Sendable {
         var entryCount = 0
         /// The size of the log at the export's last checkpoint.
         var checkpointSize = 0
+        /// Whether the line that ends an export was written.
         var isComplete = false
         var progress = ProgressLine()
     }
@@ -112,7 +116,7 @@ final class ExportSink: Sendable {
 
     init(_ output: FileHandle) { self.output = output }
 
-    func add(_ data: Data) throws {
+    func write(_ data: Data) throws {
         try output.write(contentsOf: data)
         state.withLock { state in
             var (lines, newState) = (state.lines, state)

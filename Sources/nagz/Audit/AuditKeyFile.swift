@@ -46,6 +46,7 @@ enum AuditKeyFile {
 
     /// Removes the options that name the keys that a verifier trusts, and reads these keys:
     /// `--key TEXT`, and `--key-file FILE` with one key a line.
+    /// - Throws: `Stop` if there is no key, or an invalid one.
     static func takePinnedKeys(_ arguments: inout Arguments) throws -> [VerifierKey] {
         var texts = try arguments.takeValues("--key")
         for path in try arguments.takeValues("--key-file") {

@@ -98,6 +98,7 @@ enum AuditKeysCommand {
         print("a new master key is in the file, and wraps no key yet: restart all servers, then run --wrap")
     }
 
+    /// Puts the next master key into use in the file, and wraps all keys of people with it.
     private static func wrapPeopleKeys(_ url: String, _ given: GivenOptions) async throws {
         try editKeyFile(given) { lines in
             guard let nextIndex = lines.firstIndex(where: { isOfKind("next", $0) }) else { return }
@@ -110,6 +111,7 @@ enum AuditKeysCommand {
         print("wrapped \(counted(count, "key")) with the new master key: restart all servers, then run --retire")
     }
 
+    /// Makes the database refuse the old master keys, and removes them from the file.
     private static func retireOldMasterKeys(_ url: String, _ given: GivenOptions) async throws {
         let keys = try AuditKeyFile.read(given)
         guard keys.nextMaster == nil else {

@@ -5,6 +5,8 @@ import Server
 
 /// `nagz audit prune` and `nagz audit erase`: deletions from the audit log.
 enum AuditRemoval {
+    /// Deletes the entries that are older than a number of days, with a signed record for each family. Without `--yes`
+    /// it only prints what it would delete.
     static func prune(_ arguments: inout Arguments) async throws {
         let retentionDays = Int(Prune.retention.microseconds / 86_400_000_000)
         let days = try arguments.takeNumber("--older-than", in: retentionDays...100_000) ?? retentionDays
@@ -23,6 +25,8 @@ enum AuditRemoval {
                 + (isDryRun ? "would be deleted; --yes deletes them" : "deleted, with a signed record for each family"))
     }
 
+    /// Deletes the bodies of a person's entries, the key that sealed them and the account's personal data. Without
+    /// `--yes` it only prints what it would delete.
     static func erase(_ arguments: inout Arguments) async throws {
         guard let text = try arguments.takeValue("--user"), let user = UserID(text) else {
             throw Stop(.usage, "--user ID is required: the ID of the person's account")

@@ -59,6 +59,7 @@ final class AuditExportCheck: Sendable {
         var readAhead: ReadAhead?
         var verifier: AuditLogVerifier
         var lineCount = 0
+        /// The export's header line; nil until it was read.
         var header: AuditExportLine.Header?
         var progress = ProgressLine()
     }
@@ -140,7 +141,8 @@ final class AuditExportCheck: Sendable {
     private static func entryCountText(_ entries: Int64) -> String { counted(entries, "entry", "entries") }
 
     /// Prints the verdict.
-    /// - Throws: `Stop` with exit code 1 or 2 unless the audit log is sound.
+    /// - Parameter maxAge: the maximum age of the newest checkpoint; nil for any age.
+    /// - Throws: `Stop` with exit code 1 or 2 unless the audit log is sound and new enough.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
             try Self.verifyReadAhead(&state)

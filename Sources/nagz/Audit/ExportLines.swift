@@ -33,8 +33,9 @@ struct LineSplitter {
 
 /// A line of an export, parsed as far as that is possible without earlier lines.
 enum ParsedLine: Sendable {
+    /// An entry in the server's exact form.
     case record(ExportRecord)
-    /// A line that is no entry in the server's exact form, and needs the JSON parser.
+    /// Any other line, which needs the JSON parser.
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
@@ -56,7 +57,7 @@ enum ParsedLine: Sendable {
         return parsedParts.withLock { $0.flatMap(\.self) }
     }
 
-    /// Returns the lines between line feeds, found with the C library's `memchr`.
+    /// Returns the lines that are not empty, without their line feeds. It uses the C library's `memchr`.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         lines.reserveCapacity(bytes.count / 512)

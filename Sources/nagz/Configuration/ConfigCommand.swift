@@ -45,7 +45,7 @@ enum ConfigCommand {
         let lines = Options.all.map { option in
             let value = given.value(of: option)
             return (
-                option.name, value.map { option.content.masked($0.text) } ?? option.defaultText ?? "none",
+                option.name, value.map { option.format.masked($0.text) } ?? option.defaultText ?? "none",
                 value.map { "\($0.origin)" } ?? "default"
             )
         }

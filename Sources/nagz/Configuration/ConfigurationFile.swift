@@ -50,9 +50,9 @@ struct ConfigurationFile: Sendable {
         }
         if let first = entries[name] { throw OptionError("\(name) is set twice, first in line \(first.line)") }
         guard !text.isEmpty else { throw OptionError("\(name) needs a value") }
-        guard !option.content.holdsPassword(text) else {
+        guard !option.format.holdsPassword(text) else {
             throw OptionError(
-                option.content.isConnectionString
+                option.format.isConnectionString
                     ? "\(name) may hold no password here: put it into a passfile and write passfile=FILE in the URL"
                     : "\(name) may hold no name and password here, and no “@” (in a path, write %40)")
         }
@@ -60,6 +60,6 @@ struct ConfigurationFile: Sendable {
     }
 }
 
-extension OptionContent {
+extension OptionFormat {
     fileprivate var isConnectionString: Bool { if case .connectionString = self { true } else { false } }
 }

@@ -8,7 +8,7 @@ struct Option<Value>: AnyOption {
     let defaultText: String?
     let verbs: Set<String>
     let isSwitch: Bool
-    let content: OptionContent
+    let format: OptionFormat
     /// Reads the value from its text.
     fileprivate let parse: @Sendable (String) throws -> Value
 
@@ -18,10 +18,10 @@ struct Option<Value>: AnyOption {
     ///   - parse: reads the value. It throws an `OptionError` about the text, or a `Stop` about a file that it names.
     init(
         _ name: String, variable: String? = nil, defaultText: String? = nil, verbs: Set<String> = ["serve"],
-        isSwitch: Bool = false, content: OptionContent = .plain, parse: @escaping @Sendable (String) throws -> Value
+        isSwitch: Bool = false, format: OptionFormat = .plain, parse: @escaping @Sendable (String) throws -> Value
     ) {
         (self.name, self.variable, self.defaultText, self.verbs) = (name, variable, defaultText, verbs)
-        (self.isSwitch, self.content, self.parse) = (isSwitch, content, parse)
+        (self.isSwitch, self.format, self.parse) = (isSwitch, format, parse)
     }
 
     func check(_ given: GivenOptions) throws { _ = try given[self] }
@@ -30,15 +30,16 @@ struct Option<Value>: AnyOption {
 /// An option of any value type.
 protocol AnyOption: Sendable {
     var name: String { get }
-    /// The environment variable that can give the value.
+    /// The environment variable that can give the value; nil if there is none.
     var variable: String? { get }
-    /// The default, as text for people.
+    /// The default, as text for people; nil for none.
     var defaultText: String? { get }
-    /// The commands that accept the option on their command line.
+    /// The commands that accept the option on their command line. `config` accepts every option, and the commands that
+    /// check a server accept those of `serve`.
     var verbs: Set<String> { get }
     /// Whether the option may be without a value on the command line, which means `on`.
     var isSwitch: Bool { get }
-    var content: OptionContent { get }
+    var format: OptionFormat { get }
 
     /// Checks the value, if it is given.
     func check(_ given: GivenOptions) throws
@@ -61,13 +62,15 @@ struct OptionError: Error {
 }
 
 /// The format of an option's text, which decides whether and where it may contain a password.
-enum OptionContent: Sendable {
+enum OptionFormat: Sendable {
+    /// A text that never contains a password.
     case plain
     /// A connection string of libpq.
     case connectionString
     /// A URL, which may have a user name, a password and a query.
     case webAddress
 
+    /// Returns whether the text contains a password. A web address with an `@` counts as one with a password.
     func holdsPassword(_ text: String) -> Bool {
         switch self {
         case .plain: false
@@ -76,7 +79,7 @@ enum OptionContent: Sendable {
         }
     }
 
-    /// Returns the text for people and logs, without passwords.
+    /// Returns the text for people and logs, without passwords. A web address also loses its user name and query.
     func masked(_ text: String) -> String {
         switch self {
         case .plain: return text
@@ -135,8 +138,11 @@ struct GivenOptions: Sendable {
 struct GivenValue: Sendable {
     /// The place where an option was given.
     enum Origin: Sendable, CustomStringConvertible {
+        /// The command line; the value is the flag, such as `--port`.
         case flag(String)
+        /// The environment; the value is the variable's name.
         case environment(String)
+        /// The configuration file; the values are its path, the line's number and the option's name.
         case file(String, line: Int, name: String)
 
         var description: String {
@@ -159,6 +165,8 @@ struct GivenValue: Sendable {
 
 extension Arguments {
     /// Removes the command's configuration options, and reads the file that `--config` or `NAGZ_CONFIG` names.
+    /// - Throws: `Stop` for the first fault of the file, except for commands that report faults themselves, or for an
+    ///   option without a value.
     mutating func takeOptions(of verb: String, environment: [String: String]) throws -> GivenOptions {
         let path = try takeValue("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         var given = GivenOptions(environment: environment, file: path.map(ConfigurationFile.init(reading:)))

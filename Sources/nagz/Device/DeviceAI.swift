@@ -50,27 +50,27 @@ enum DeviceAI {
     ) async throws {
         let (choices, cachedFamily) = (try cache.choices(of: family), try cache.cachedFamily(family))
         let localService = try context.makeLocalService(cache, family, of: session)
-        let isOnDevice = try localService.isSwitchedOn
+        let answersOnDevice = try localService.isSwitchedOn
         let providers = try cache.providers(of: family)?.items ?? []
         var previews: [(operation: AIOperationID, text: String)] = []
         for operation in AIOperationID.allCases {
             previews.append(
                 (operation, try await localService.preview(operation).displayText(isServerOn: choices.isServerEnabled)))
         }
-        let network = try cache.networkWatch().state(at: MachineClock.currentTime())
+        let networkState = try cache.networkWatch().state(at: MachineClock.currentTime())
         if context.asJSON {
             var wouldAnswer = JSONObject()
             for (operation, text) in previews { wouldAnswer[operation.rawValue] = .string(text) }
             return print(json: [
-                "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(isOnDevice),
+                "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(answersOnDevice),
                 "ai_mediation": cachedFamily?.allowsMediation.map { .bool($0) } ?? .null,
-                "network": .string(network.rawValue),
+                "network": .string(networkState.rawValue),
                 "pattern_alerts": .bool(try cache.hasPatternAlerts(of: family)),
                 "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(wouldAnswer),
             ])
         }
         for setting in AISetting.allCases {
-            let value = setting.valueText(in: choices, isOnDevice: isOnDevice)
+            let value = setting.valueText(in: choices, answersOnDevice: answersOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
         let alerts = try cache.hasPatternAlerts(of: family) ? "on" : "off"
@@ -81,7 +81,7 @@ enum DeviceAI {
             cachedFamily?.allowsMediation.map { $0 ? "given" : "withdrawn: no answers" }
             ?? "unknown: run nagz device sync"
         print("consent          ai_mediation is \(consent)")
-        print("network          \(network.rawValue), by the latest attempts to reach the server")
+        print("network          \(networkState.rawValue), by the latest attempts to reach the server")
         for provider in providers where provider.model != nil {
             let state = provider.isActive ? "in use" : provider.reason ?? "not in use"
             print("provider         \(provider.name) (\(provider.model ?? "")): \(state)")
@@ -93,14 +93,23 @@ enum DeviceAI {
 
 /// A setting of `nagz device ai`.
 enum AISetting: String, CaseIterable {
+    /// Whether rules, models or nothing may answer: an `AIMode`.
     case mode
+    /// Where questions may be answered: a `PrivacyLevel`.
     case privacy
+    /// Whether this device answers.
     case onDevice = "on-device"
+    /// Whether the server answers.
     case server
+    /// The model that writes in the mode `auto`.
     case localModel = "local-model"
+    /// The model that is asked with the person's own key.
     case cloudModel = "cloud-model"
+    /// The number of tokens above which a question to the coach goes to the server.
     case tokenThreshold = "token-threshold"
+    /// The days for which the history of the person's questions is stored.
     case retentionDays = "retention-days"
+    /// Whether the history has only questions that got no answer.
     case errorsOnly = "errors-only"
 
     static func named(_ name: String) throws -> AISetting {
@@ -146,11 +155,11 @@ enum AISetting: String, CaseIterable {
     }
 
     /// Returns the setting's value, as `nagz device ai` prints it.
-    func valueText(in choices: AIChoices, isOnDevice: Bool) -> String {
+    func valueText(in choices: AIChoices, answersOnDevice: Bool) -> String {
         switch self {
         case .mode: choices.mode.rawValue
         case .privacy: choices.privacyLevel.rawValue
-        case .onDevice: isOnDevice ? "on" : "off"
+        case .onDevice: answersOnDevice ? "on" : "off"
         case .server: choices.isServerEnabled ? "on" : "off"
         case .localModel: choices.localModel ?? "none"
         case .cloudModel: choices.cloudModel ?? "none"

@@ -110,6 +110,7 @@ enum DeviceAnswers {
         },
     ]
 
+    /// Stores the record of an answer in the cache, and prints the answer.
     private static func printAnswer(
         _ answer: PrintableAnswer, _ latestRecords: LatestRecords, _ cache: EventCache, _ context: DeviceContext
     ) throws {
@@ -126,7 +127,7 @@ enum DeviceAnswers {
         }
         for line in answer.lines { print(line) }
         if let record {
-            context.say("(\(record.displayText)\(latestRecords.execution.map { "; \($0.displayText)" } ?? ""))")
+            context.printNotice("(\(record.displayText)\(latestRecords.execution.map { "; \($0.displayText)" } ?? ""))")
         }
     }
 }

@@ -36,11 +36,11 @@ struct DeviceContext {
     }
 
     /// Opens the cache, and creates it if it is missing.
-    /// - Parameter isChecked: whether to check the whole file for damage.
-    func openCache(isChecked: Bool = false) throws -> EventCache {
+    /// - Parameter checksPages: whether to check the whole file for damage.
+    func openCache(checksPages: Bool = false) throws -> EventCache {
         try folder.create()
-        let cache = try EventCache(path: folder.cachePath, seal: try folder.loadSeal(), checksPages: isChecked)
-        if cache.wasRebuilt { say("the cache was damaged; it was moved aside and is downloaded again") }
+        let cache = try EventCache(path: folder.cachePath, seal: try folder.loadSeal(), checksPages: checksPages)
+        if cache.wasRebuilt { printNotice("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
@@ -101,15 +101,16 @@ struct DeviceContext {
             continuesSession: continuesSession)
     }
 
-    /// Shows warnings on standard error, and asks for confirmations on a terminal, each once.
+    /// The dialog that prints warnings on standard error, and asks for confirmations on a terminal. It does not ask
+    /// again for a confirmation that the person has given.
     private var dialog: ConstraintDialog {
         ConstraintDialog(
-            warn: { say("warning: \($0)") },
+            warn: { printNotice("warning: \($0)") },
             confirm: { prompt in
                 guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
                 if confirmedPrompts.texts.contains(prompt) { return .given }
-                say(prompt)
-                say("Continue? Type yes:")
+                printNotice(prompt)
+                printNotice("Continue? Type yes:")
                 guard readLine(strippingNewline: true) == "yes" else { return .declined }
                 confirmedPrompts.texts.insert(prompt)
                 return .given
@@ -140,7 +141,7 @@ struct DeviceContext {
     }
 
     /// Prints a line beside the answer, on standard error.
-    func say(_ line: String) { printError(line) }
+    func printNotice(_ line: String) { printError(line) }
 }
 
 /// The machine's clocks, and IDs from them.

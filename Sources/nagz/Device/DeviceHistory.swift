@@ -4,8 +4,8 @@ import JSON
 import LocalAI
 import NagzAI
 
-/// `nagz device history`: lists the person's questions to the server's AI, or with `--local` those that this device
-/// answered or refused, newest first and without their words.
+/// `nagz device history`: lists the person's latest questions to the server's AI, or with `--local` the latest that
+/// this device answered or refused, newest first and without their words.
 enum DeviceHistory {
     private static let maxLocalRecords = 50
 

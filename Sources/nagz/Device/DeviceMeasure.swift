@@ -27,16 +27,18 @@ enum DeviceMeasure {
         let nags = try cache.nags(of: family).map(\.id)
         guard let first = nags.first else { throw Stop(.notFound, "the family has no open nag to ask about") }
 
-        let local = LocalAIService(
+        let localService = LocalAIService(
             facts: CacheFacts(cache, family: family, now: MachineClock.currentTime),
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: session.userID))
-        let remote = ServerAIService(client)
-        _ = try await (local.selectTone(nagID: first), local.predictCompletion(nagID: first))
-        let tone = try await measure(answerCount, nags) { _ = try await local.selectTone(nagID: $0) }
-        let prediction = try await measure(answerCount, nags) { _ = try await local.predictCompletion(nagID: $0) }
-        let request = try await measure(requestCount, nags) { _ = try await remote.selectTone(nagID: $0) }
+        let serverService = ServerAIService(client)
+        _ = try await (localService.selectTone(nagID: first), localService.predictCompletion(nagID: first))
+        let tone = try await measure(answerCount, nags) { _ = try await localService.selectTone(nagID: $0) }
+        let prediction = try await measure(answerCount, nags) {
+            _ = try await localService.predictCompletion(nagID: $0)
+        }
+        let request = try await measure(requestCount, nags) { _ = try await serverService.selectTone(nagID: $0) }
         let memberCount = max(1, try cache.counts().members)
-        let size = try cache.size()
+        let size = try cache.usedBytes()
         // The data of deploy/bench covers three months.
         let bytesPerUserMonth = size / memberCount / 3
         if context.asJSON {

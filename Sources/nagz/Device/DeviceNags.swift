@@ -95,6 +95,9 @@ enum OfflineActionCommand {
         }
     }
 
+    /// Prints whether the server has applied the act.
+    /// - Parameter outcome: nil if no upload was attempted.
+    /// - Throws: `Stop` if the server did not apply it, or another act of the outbox.
     private static func printOutcome(_ item: OutboxItem, _ outcome: UploadOutcome?, _ context: DeviceContext)
         async throws
     {

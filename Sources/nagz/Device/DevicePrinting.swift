@@ -24,7 +24,7 @@ extension Timestamp {
 }
 
 extension Timestamp.Span {
-    /// The span, rounded: `12 s`, `5 min`, `3 h`, `2 days`.
+    /// The span without its sign, rounded down: `12 s`, `5 min`, `3 h`, `2 days`.
     var displayText: String {
         let seconds = abs(microseconds / 1_000_000)
         return switch seconds {
@@ -49,7 +49,7 @@ extension AnswerReason {
         case .stale: "this device's copy is older than a day"
         case .neverSynced: "this device has no copy yet"
         case .nagUnknown: "this device does not know the nag"
-        case .notHeld: "this device lacks the other person's history"
+        case .historyMissing: "this device lacks the other person's history"
         case .wholeFamily: "it is about the whole family"
         case .mustBeRecorded: "only the server records push-backs"
         case .switchedOff: "answers on the device are switched off"

@@ -88,7 +88,7 @@ enum DeviceSignIn {
         } else {
             print("signed out; session, cache and outbox were removed from this device")
             if session != nil, !isEndedAtServer {
-                context.say("the server could not be reached: the session there ends when it expires")
+                context.printNotice("the server could not be reached: the session there ends when it expires")
             }
         }
     }
@@ -99,7 +99,8 @@ enum DeviceSignIn {
         let session = try context.requireSession()
         if !isSure {
             let name = session.displayName ?? session.userID.description
-            context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
+            context.printNotice(
+                "This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
         _ = try await context.makeClient(session).deleteAccount()

@@ -14,7 +14,7 @@ enum DeviceStatus {
         let session = try context.requireSession()
         let (cache, outbox, now) = (try context.openCache(), try context.openOutbox(), MachineClock.currentTime())
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
-        let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
+        let (counts, size, answers) = (try cache.counts(), try cache.usedBytes(), try cache.latestAnswers())
         let (waitingCount, unappliedCount) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()

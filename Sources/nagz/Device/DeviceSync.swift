@@ -17,7 +17,7 @@ enum DeviceSync {
         guard let mode = SyncMode(rawValue: mode) else { throw Stop(.usage, "--mode takes cursor or timestamps") }
         let session = try context.requireSession()
         let family = try context.requireFamily(of: session)
-        let cache = try context.openCache(isChecked: true)
+        let cache = try context.openCache(checksPages: true)
         let client = try context.makeClient(session)
         let service = try context.makeSyncService(client, session, cache, mode: mode)
         let localService = try context.makeLocalService(cache, family, of: session)
@@ -31,7 +31,7 @@ enum DeviceSync {
             do {
                 try await context.downloadProviders(client, cache, family)
             } catch let error as ClientError where error.isTransient {
-                context.say(Stop.message(for: error))
+                context.printNotice(Stop.message(for: error))
             }
             let schedule = intervalSeconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, and loses nothing") }
@@ -43,7 +43,8 @@ enum DeviceSync {
                 case .success(let summary):
                     showRound(summary, (try? await takeNewPatternAlerts(localService)) ?? [], context)
                 case .failure(let error):
-                    context.say("\(MachineClock.currentTime().displayTime)  \(Stop.message(for: error)); trying again")
+                    context.printNotice(
+                        "\(MachineClock.currentTime().displayTime)  \(Stop.message(for: error)); trying again")
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
@@ -64,7 +65,7 @@ enum DeviceSync {
         let service = try context.makeSyncService(session, cache)
         do {
             let summary = try await service.run(try context.requireFamily(of: session))
-            if summary.wasConsentWithdrawn { context.say(withdrawalNotice) }
+            if summary.wasConsentWithdrawn { context.printNotice(withdrawalNotice) }
             return .synced(summary)
         } catch let error as ClientError where error.isTransient {
             return .postponed(error)

@@ -16,7 +16,7 @@ struct CheckFactory {
         checkpointFile = try? AuditKeyFile.checkpointFile(given)
     }
 
-    /// Runs the checks of the database; none if its URL or the folder of migrations is missing.
+    /// Runs the checks of the database; none if its URL or the folder of migrations is missing or invalid.
     /// - Parameter isRestored: whether the database was restored from a backup.
     func runDatabaseCheck(isRestored: Bool = false) async -> [CheckResult] {
         guard let databaseURL, let migrationsFolder else { return [] }
@@ -38,7 +38,8 @@ struct CheckFactory {
         return RestoreCheck(databaseURL: databaseURL, folder: migrationsFolder, keys: keys)
     }
 
-    /// The configuration of the server, without its secrets.
+    /// The configuration for the check of descriptors: the given database URL, loops and database connections, and the
+    /// defaults of all other options.
     var configuration: Configuration {
         let loops = (try? given[Options.loops]) ?? Options.standardLoopCount
         var configuration = Configuration(databaseURL: databaseURL ?? "", tokenKeys: [], loops: loops)

@@ -7,6 +7,7 @@ import Server
 /// The results of a command's checks: printed for people or as JSON, with the exit code that follows from them.
 struct CheckReport {
     private(set) var results: [CheckResult] = []
+    /// Whether the database does not answer, which decides the exit code.
     private var isDatabaseUnreachable = false
 
     mutating func add(_ newResults: [CheckResult]) {
@@ -79,7 +80,8 @@ struct StatusColours {
     /// - Parameter isOn: whether colours are printed.
     init(isOn: Bool) { self.isOn = isOn }
 
-    /// The colours of standard output: on a terminal, unless NO_COLOR is set.
+    /// The colours for standard output: on if it is a terminal, `NO_COLOR` is empty or not set, and `TERM` is not
+    /// `dumb`.
     static var ofStandardOutput: Self {
         let environment = ProcessInfo.processInfo.environment
         let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false

@@ -8,6 +8,7 @@ struct ConfigurationCheck {
     private struct SecretFile: Sendable {
         let name: String
         let option: any AnyOption
+        /// Whether the check fails if the option is not given.
         var isRequired = false
         let read: @Sendable (String) throws -> Void
     }

@@ -13,7 +13,7 @@ enum RestoreCheckCommand {
         let database = await checks.runDatabaseCheck(isRestored: true)
         report.add(database)
         // During recovery, entries that are not replayed yet would be reported as lost.
-        if !database.contains(DatabaseCheck.inRecovery), let log = checks.makeLogCheck() {
+        if !database.contains(DatabaseCheck.inRecoveryResult), let log = checks.makeLogCheck() {
             report.add(await log.runAfterRestore())
         }
         // The content is checked only if the schema was complete enough for the check of grants.

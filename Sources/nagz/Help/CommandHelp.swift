@@ -1,6 +1,6 @@
 /// The help of one command, from which `--help`, `nagz help`, completions and the manual page are made.
 struct CommandHelp: Sendable {
-    /// An option or argument with its meaning.
+    /// An option, argument, command or exit code with its meaning.
     struct Term: Sendable {
         let name: String
         let text: String
@@ -38,6 +38,7 @@ struct CommandHelp: Sendable {
     let sections: [Section]
     let exitCodes: [Term]
     let examples: [Example]
+    /// Related commands without `nagz`, URLs and names of pages.
     let seeAlso: [String]
 
     /// - Parameters:
@@ -57,7 +58,7 @@ struct CommandHelp: Sendable {
     /// The first line of the text.
     var heading: String { "nagz \(name) — \(summary)" }
 
-    /// All options that the help names.
+    /// The options in the sections and forms, and `--help`.
     var options: [String] {
         var seen: Set<String> = []
         let names = sections.flatMap(\.terms).map(\.name) + forms
@@ -96,7 +97,7 @@ struct CommandHelp: Sendable {
         ([title.uppercased()] + lines.map { "  \($0)" }).joined(separator: "\n")
     }
 
-    /// Formats terms as lines of two columns. A long text is wrapped in its column.
+    /// Returns terms as lines of two columns. A long text is wrapped in its column, and a long name has its own line.
     static func table(_ terms: [Term]) -> [String] {
         let columnWidth = min(28, (terms.map(\.name.count).max() ?? 0) + 2)
         return terms.flatMap { term -> [String] in

@@ -80,7 +80,7 @@ enum Commands {
 
     // MARK: Errors
 
-    /// Returns the error for an unknown command, with the command that was probably meant.
+    /// Returns the error for an unknown command, with the name of a similar command if there is one.
     static func unknownCommandError(_ words: [String]) -> Stop {
         let parent = words.dropLast().joined(separator: " ")
         let names = parent.isEmpty ? verbs : subcommands(of: parent).map { String($0.name.dropFirst(parent.count + 1)) }
@@ -96,7 +96,8 @@ enum Commands {
             .usage, "no command given: nagz \(parent) has \(names.joined(separator: ", ")); see nagz \(parent) --help")
     }
 
-    /// Returns the error for an unknown argument.
+    /// Returns the error for an unknown argument, with the name of a similar option if there is one.
+    /// - Parameter words: the words of the command.
     static func unknownArgumentError(_ word: String, of words: [String]) -> Stop {
         guard let help = help(of: words) else { return Stop(.usage, "unknown argument “\(word)”; see nagz --help") }
         var options = Set(help.options)

@@ -87,6 +87,7 @@ enum DeviceHelp {
             options: [.init("--yes", "deletes without asking")], seeAlso: ["device logout"]),
     ]
 
+    /// The commands that synchronise the device, and show and change its nags.
     private static let workCommands = [
         command(
             "sync", "upload what was done offline, and download what has changed",

@@ -10,7 +10,7 @@ enum ModelHelp {
 
             A standard model is larger than every lite one. URLs are https, or http on 127.0.0.1; redirects are not followed.
             """,
-        options: terms(of: "models"),
+        options: sharedOptions(of: "models"),
         exitCodes: [
             .init("0", "done"), .init("64", "wrong usage"), .init("65", "not confirmed by you"),
             .init("66", "not in the catalogue, or not downloaded (E-MODEL-001)"), .init("69", "the server refuses"),
@@ -28,10 +28,10 @@ enum ModelHelp {
 
     static let commands = commands(of: "models")
 
-    /// The commands on model files, with the files of a device or those of the person.
+    /// Returns the help of the commands on model files.
     /// - Parameter group: `models` or `device model`.
     static func commands(of group: String) -> [CommandHelp] {
-        let terms = terms(of: group)
+        let terms = sharedOptions(of: group)
         return [
             CommandHelp(
                 "\(group) list", "list the models of the catalogue", options: terms, seeAlso: ["\(group) download"]),
@@ -51,8 +51,8 @@ enum ModelHelp {
         ]
     }
 
-    /// The options of all commands of the group.
-    static func terms(of group: String) -> [CommandHelp.Term] {
+    /// Returns the options that all commands of the group accept.
+    static func sharedOptions(of group: String) -> [CommandHelp.Term] {
         let folder = CommandHelp.Term(
             "--folder FOLDER",
             "the folder of the files (default XDG_DATA_HOME/nagz/models or ~/.local/share/nagz/models)")

@@ -139,6 +139,7 @@ enum ServerHelp {
         "--database-url URL", "the login of the schema's owner (else NAGZ_OWNER_DATABASE_URL, else DATABASE_URL)")
     static let auditKeysOption = CommandHelp.Term(Options.auditKeyring, "FILE", "the keys of the audit log")
     static let jsonOption = CommandHelp.Term("--json", "prints JSON")
+    /// The exit codes of `nagz doctor` and `nagz restore-check`.
     private static let checkExitCodes: [CommandHelp.Term] = [
         .init("0", "nothing failed; there may be warnings"), .init("64", "wrong usage"),
         .init("69", "the database does not answer"), .init("78", "a check failed"),

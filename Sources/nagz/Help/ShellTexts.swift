@@ -32,7 +32,8 @@ enum Completion {
             """
     }
 
-    /// Returns the words that may follow a command: names of commands below it, then options.
+    /// Returns the words that may follow a command: names of commands below it, its arguments, then its options. After
+    /// `help` the names are those of the first level.
     private static func words(of help: CommandHelp) -> [String] {
         let subcommands = Commands.subcommands(of: help.name).map { String($0.name.dropFirst(help.name.count + 1)) }
         let names = help.name == "help" ? Commands.verbs : subcommands

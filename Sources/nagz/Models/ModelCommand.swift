@@ -86,6 +86,8 @@ private struct ModelFileCommands {
         if asJSON { print(json: json(model)) } else { print(path) }
     }
 
+    /// Downloads a model, or continues its download.
+    /// - Parameter authorities: the path of a file with the certificates that are trusted; nil for the system's.
     func download(_ model: ModelFile, isDryRun: Bool, authorities: String?) async throws {
         guard !isDryRun else {
             let state = store.state(of: model)

@@ -48,7 +48,7 @@ struct ExportLimitTests {
     @Test("a person, an address and all together have a limit of exports at a time, and regain what has ended")
     func counts() throws {
         var limits = Limits()
-        (limits.answerMemory, limits.writeBuffer) = (40 << 20, 1 << 20)
+        (limits.maxAnswerMemoryBytes, limits.maxWriteBufferBytes) = (40 << 20, 1 << 20)
         let limiter = ExportLimiter(limits)
         func user(_ number: Int) -> UserID { UserID(high: 1, low: UInt64(number)) }
         func network(_ number: Int) -> RemoteAddress.Network {

@@ -181,7 +181,7 @@ struct DeviceAITests {
         let capabilities = ProviderCapabilities.appleIntelligence
 
         func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-            let tip = request.user.split(separator: "\n").first { $0.hasPrefix("Tip: ") }?.dropFirst(5) ?? ""
+            let tip = request.userPrompt.split(separator: "\n").first { $0.hasPrefix("Tip: ") }?.dropFirst(5) ?? ""
             return ModelResult(
                 text: tip + ModelScene.ending, provider: name, model: "system", latency: .milliseconds(1),
                 tokenCount: nil)

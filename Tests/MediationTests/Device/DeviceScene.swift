@@ -52,7 +52,7 @@ final class TestDevice {
     func heuristics() throws -> HeuristicAIService<CacheFacts> {
         let clock = server.clock
         return HeuristicAIService(
-            facts: CacheFacts(
+            source: CacheFacts(
                 cache, family: family, outboxCompletions: try outbox.completedNags(in: family), now: { clock.now() }),
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
     }

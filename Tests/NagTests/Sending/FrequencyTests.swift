@@ -211,13 +211,13 @@ struct FrequencyTests {
             try await server.prefer(["notification_frequency": "daily_digest"], as: person)
             try await scene.rounds.run()
             server.clock.set(to: ManualClock.start + .hours(7))
-            let turns = try await server.database.rows(
+            let schedules = try await server.database.rows(
                 PreferenceStatements.digestsDue(at: server.clock.now(), limit: 10)
-            ) { try StoredDigestTurn($0) }
-            let turn = try #require(turns.first)
+            ) { try DigestSchedule($0) }
+            let schedule = try #require(schedules.first)
             let today = try #require(CivilDate(year: 2026, month: 3, day: 10))
             let now = server.clock.now()
-            let moved = PreferenceStatements.moveDigest(turn, to: now + .days(1), madeOn: today)
+            let moved = PreferenceStatements.moveDigest(schedule, to: now + .days(1), madeOn: today)
             let statements = (0..<8).map { _ in
                 DeliveryStatements.insertDigest(
                     DeliveryIDs(server.random, at: now), on: today, to: person.id, with: moved, at: now)

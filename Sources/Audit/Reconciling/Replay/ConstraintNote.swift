@@ -13,12 +13,12 @@ public struct ConstraintNote: Sendable, Hashable {
     private static let termNames = ["type", "enabled", "action", "conditions", "digest"]
 
     public init(
-        scope: ConstraintScope, priority: Int, type: ConstraintType, isEnabled: Bool, action: String, conditions: Int,
-        digest: String
+        scope: ConstraintScope, priority: Int, type: ConstraintType, isEnabled: Bool, action: String,
+        conditionCount: Int, digest: String
     ) {
         self.scope = scope
         self.priority = priority
-        terms = "\(type.rawValue) \(isEnabled) \(action) \(conditions) \(digest)"
+        terms = "\(type.rawValue) \(isEnabled) \(action) \(conditionCount) \(digest)"
     }
 
     public var details: AuditBody {

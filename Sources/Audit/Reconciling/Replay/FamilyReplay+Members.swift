@@ -1,6 +1,10 @@
 import Domain
 
 extension FamilyReplay {
+    /// Applies the admission of a member.
+    /// - Parameters:
+    ///   - role: nil where the entry has lost it with its details.
+    ///   - liftsSuspensions: whether the member's suspended relationships become active again.
     mutating func admit(_ entry: AuditEntry, role: String?, _ body: AuditBody?, liftsSuspensions: Bool) {
         guard let person = entry.act.subject else { return }
         relationshipChanges.append(
@@ -32,7 +36,7 @@ extension FamilyReplay {
         revokeConsents(of: person, entry)
         cancelOpenNags(entry) { $0["recipient"] == .person(person) }
         for key in keys(.constraint, where: { $0["owner"] == .person(person) }) { rows[.constraint][key] = nil }
-        departFromPolicy(person, entry)
+        endOwnership(of: person, entry)
     }
 
     func activeMembers(

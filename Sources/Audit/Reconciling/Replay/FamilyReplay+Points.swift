@@ -64,16 +64,16 @@ extension FamilyReplay {
     /// Adds a version of an incentive rule, which supersedes those before it.
     mutating func setIncentiveRule(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let id = entry.act.resource else { return }
-        var last = lastPrunedNumber == 0 ? 0 : nil
+        var latestVersion = lastPrunedNumber == 0 ? 0 : nil
         for key in rows[.incentiveRule].keys {
             guard case .version(of: id, let version) = key else { continue }
-            last = max(last ?? 0, version)
+            latestVersion = max(latestVersion ?? 0, version)
             update(.incentiveRule, key, ["status": "superseded"], by: entry)
         }
         let rule = body.flatMap(IncentiveRuleVersion.init)
         // Versions count from 1. If retention has deleted the first ones, the version of an entry without details is
         // unknown.
-        guard let version = rule?.version ?? last.map({ $0 + 1 }) else { return }
+        guard let version = rule?.version ?? latestVersion.map({ $0 + 1 }) else { return }
         insert(
             .incentiveRule, .version(of: id, version),
             [

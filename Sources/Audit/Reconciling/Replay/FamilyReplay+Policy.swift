@@ -56,7 +56,7 @@ extension FamilyReplay {
     /// Ends the ownership of a person who leaves. A pending proposal ends too if the person owns the policy, or would
     /// own it by that proposal. If the person was the only owner, another guardian with a sign-in of their own becomes
     /// the owner; the entry does not say which one.
-    mutating func departFromPolicy(_ person: Pseudonym, _ entry: AuditEntry) {
+    mutating func endOwnership(of person: Pseudonym, _ entry: AuditEntry) {
         guard let policy = rows[.policy][.policy], let owners = policy["owners"] else { return }
         let isOwner = owners.people.contains(person)
         if let pending = proposal, isOwner || pending.owners.contains(person) {

@@ -2,8 +2,11 @@ import Domain
 
 /// A change of relationships. Admissions and departures name members; a suspension names the relationship's id.
 enum RelationshipChange: Sendable {
+    /// A person became a member and has a relationship with each of `others`, the other active members of that time.
     case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, entryNumber: Int64)
+    /// A person left or was removed: the person's active relationships are revoked.
     case departed(Pseudonym, entryNumber: Int64)
+    /// A guardian suspended the relationship with that ID. The subject is one of its two people.
     case suspended(ResourceID, subject: Pseudonym?, entryNumber: Int64)
 }
 

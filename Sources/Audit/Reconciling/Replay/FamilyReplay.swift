@@ -8,6 +8,7 @@ public struct FamilyReplay: Sendable {
     /// The number of the last entry that retention has deleted; 0 where it has deleted none.
     public let lastPrunedNumber: Int64
     var rows = ExpectedRows()
+    /// The changes of relationships, in the order of the entries. `addRelationships` applies them.
     var relationshipChanges: [RelationshipChange] = []
     /// Members whose accounts were created in the family. They have no sign-in of their own.
     var membersWithoutOwnSignIn: Set<Pseudonym> = []
@@ -16,12 +17,12 @@ public struct FamilyReplay: Sendable {
     private(set) var erasedPeople: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
     private(set) var peopleWithLostDetails: Set<Pseudonym> = []
-    /// Nags whose ends are recorded by entries without details, which may have recorded effects: a next nag, or what
-    /// incentive rules give.
+    /// Nags whose escalation or end is recorded by an entry without details, which may have recorded effects: a next
+    /// nag, or what incentive rules give.
     var nagsWithUnreadEffects: Set<ResourceID> = []
-    /// Effects of incentive rules that an entry without details gave.
+    /// Effects of incentive rules that a guardian confirmed by an entry that has lost its details.
     var unreadIncentives: Set<ResourceID> = []
-    /// Whether an entry without details may have created or moved any of the constraints.
+    /// Whether an entry without details may have created, changed or moved any of the constraints.
     var hasUnreadConstraints = false
     /// The part of the log that could not be replayed.
     public var damage = ReplayDamage()

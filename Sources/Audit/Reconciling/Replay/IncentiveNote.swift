@@ -3,6 +3,7 @@ import Domain
 /// The effect of an incentive rule, as the entry of a completion or of a guardian's confirmation records it: a detail
 /// of its own, named `incentive_1` and so on.
 public struct IncentiveNote: Sendable, Hashable {
+    /// The ID of the effect's row, which is also that of its points.
     public var event: ResourceID
     public var rule: ResourceID
     public var version: Int
@@ -87,7 +88,7 @@ public struct IncentiveRuleVersion: Sendable, Hashable {
 }
 
 extension IncentiveTerms {
-    /// `<trigger> <count> <reward> <amount> <approval mode>`.
+    /// The terms in one line: `<trigger> <count> <reward> <amount> <approval mode>`.
     var auditText: String {
         "\(trigger.rawValue) \(count) \(reward.rawValue) \(amount) \(approvalMode.rawValue)"
     }

@@ -2,7 +2,9 @@ import Domain
 
 /// A policy's values as entries record them.
 public enum PolicyNote {
+    /// The name of the detail with the policy's version.
     public static let version = "version"
+    /// The name of the detail that says whether one of two owners has left and no new co-owner has been agreed on.
     public static let awaitsCoOwner = "awaits_co_owner"
     private static let othersName = "other_constraints"
 

@@ -3,14 +3,18 @@
 public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case superuser(login: String)
     case ownsObject(login: String, object: String)
-    case hasAttributes(login: String, String)
+    case hasAttributes(login: String, attributes: String)
     case canBecomeRoles(login: String, roles: String)
     case canGrantRoles(login: String, roles: String)
-    case canSetParameters(login: String, String)
+    case canSetParameters(login: String, parameters: String)
     case notMember(login: String)
+    /// The login or the role `nagz_server` lacks the named privilege on a table.
     case missingPrivileges(String)
-    case surplusPrivileges(login: String, String)
+    /// The login has the named privileges on a table, which no migration grants.
+    case surplusPrivileges(login: String, privileges: String)
+    /// The login or the role `nagz_server` has the named privileges to create something, normally from PUBLIC.
     case openToPublic(String)
+    /// The role `nagz_server` is missing, and the login of `nagz migrate` may not create it.
     case roleNotCreated
 
     private static let loginAdvice =

@@ -9,8 +9,9 @@ enum RoleStatements {
     /// Takes the lock for changes of roles and grants until the transaction ends. Migrations take the same lock.
     static let lock: SQL = "SELECT pg_advisory_xact_lock(7239410023)"
 
-    /// Reads the session's login, and the reasons for which a server may not use it; these are null where there are
-    /// none.
+    /// Reads the session's login, whether it is a superuser, whether it has the rights of `nagz_server`, and whether it
+    /// can read the table of migrations, if that exists. The other columns name what a server's login may not have,
+    /// such as attributes or objects that it owns; each is null where there is nothing to name.
     static let login: SQL = """
         WITH own AS (
             SELECT * FROM pg_roles
@@ -44,8 +45,9 @@ enum RoleStatements {
                 AS reads_migrations
         """
 
-    /// Reads what a role may create in the current database and should not, such as `TEMPORARY on the database`.
-    static func creatableObjects(_ role: String) -> SQL {
+    /// Reads the privileges to create something in the current database that a role has and should not have, such as
+    /// `TEMPORARY on the database`: as one text, which is null if it has none.
+    static func createPrivileges(of role: String) -> SQL {
         """
         SELECT string_agg(name, ', ') AS makes FROM (
             SELECT 'CREATE on the database' WHERE has_database_privilege(\(role), current_database(), 'CREATE')

@@ -7,21 +7,24 @@ struct ServerGrants: Sendable {
 
     /// One privilege on a table, or on one column of it.
     struct Privilege: Hashable, Sendable {
+        /// The privilege, such as `SELECT`.
         let name: String
         let table: String
+        /// The column; nil for a privilege on the whole table.
         let column: String?
     }
 
     /// The privileges on tables and columns; other grants are in `statements` only.
     private(set) var privileges: Set<Privilege> = []
+    /// The statements in the order of the migrations, without tables that were dropped later.
     private var grants: [Statement] = []
 
-    /// The text of the statements, in order. They may be run repeatedly.
+    /// The texts of the `GRANT` and `REVOKE` statements, in order. They may be run repeatedly.
     var statements: [String] { grants.map(\.text) }
 
     init(_ migrations: [Migrator.Migration]) {
         for migration in migrations.sorted(by: { $0.number < $1.number }) {
-            for words in Self.statements(of: migration.sql) { read(words) }
+            for words in Self.statements(of: migration.sql) { apply(words) }
         }
     }
 
@@ -30,7 +33,8 @@ struct ServerGrants: Sendable {
         Set(privileges.filter { $0.table == table }.map(\.name))
     }
 
-    private mutating func read(_ words: [Substring]) {
+    /// Applies a statement, given by its words; ignores one that grants to another role or revokes from it.
+    private mutating func apply(_ words: [Substring]) {
         if words.starts(with: ["DROP", "TABLE"]), words.count == 3 { return removeTable(String(words[2])) }
         guard let statement = Statement(words) else { return }
         grants.append(statement)
@@ -78,7 +82,9 @@ private struct Statement {
     let verb: String
     /// The list of privileges between the verb and `ON`.
     private let privilegeList: String
+    /// The objects between `ON` and the last two words, such as `users` or `FUNCTION replication_status()`.
     var objects: [String]
+    /// The last two words: `TO nagz_server` or `FROM nagz_server`.
     private let ending: String
 
     var text: String { "\(verb) \(privilegeList) ON \(objects.joined(separator: ", ")) \(ending)" }

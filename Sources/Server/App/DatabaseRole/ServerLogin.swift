@@ -6,31 +6,37 @@ import SQL
 enum ServerLogin {
     /// Checks the attributes, objects and memberships of the login with which the session connected. `SET ROLE` does
     /// not count, because the session could reset it.
+    /// - Throws: the first `RoleFault` that is found.
     static func checkRole(_ queries: any Queries) async throws {
         let row = try await queries.query(RoleStatements.login).onlyRow()
         let login: String = try row["login"]
         if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
         if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, object: thing) }
-        if let names: String = try row["attributes"] { throw RoleFault.hasAttributes(login: login, names) }
+        if let names: String = try row["attributes"] { throw RoleFault.hasAttributes(login: login, attributes: names) }
         if let roles: String = try row["becomes"] { throw RoleFault.canBecomeRoles(login: login, roles: roles) }
         if let roles: String = try row["administers"] { throw RoleFault.canGrantRoles(login: login, roles: roles) }
-        if let names: String = try row["parameters"] { throw RoleFault.canSetParameters(login: login, names) }
+        if let names: String = try row["parameters"] {
+            throw RoleFault.canSetParameters(login: login, parameters: names)
+        }
         guard try row["is_member"] else { throw RoleFault.notMember(login: login) }
         guard try row["reads_migrations"] else { throw RoleFault.missingPrivileges("SELECT on schema_migrations") }
-        if let things: String = try await queries.query(RoleStatements.creatableObjects(login)).onlyRow()["makes"] {
+        if let things: String = try await queries.query(RoleStatements.createPrivileges(of: login)).onlyRow()["makes"] {
             throw RoleFault.openToPublic(things)
         }
     }
 
     /// Checks that the session's login has the privileges that the migrations grant, and no others. A privilege that is
     /// granted on some columns of a table may exist on the whole table: that is not noticed.
+    /// - Throws: `RoleFault.missingPrivileges` or `RoleFault.surplusPrivileges`.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
         let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
         let privileges = try await RolePrivileges(of: login, queries)
-        if let missing = try await privileges.missing(from: grants, queries) {
+        if let missing = try await privileges.firstMissing(of: grants, queries) {
             throw RoleFault.missingPrivileges(missing)
         }
-        if let surplus = privileges.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }
+        if let surplus = privileges.surplus(over: grants) {
+            throw RoleFault.surplusPrivileges(login: login, privileges: surplus)
+        }
     }
 }
 
@@ -38,9 +44,9 @@ enum ServerLogin {
 /// to PUBLIC.
 struct RolePrivileges {
     private let role: String
-    /// The privileges on whole tables.
+    /// The names of the privileges on whole tables, by table.
     private var onWholeTables: [String: Set<String>] = [:]
-    /// The privileges on whole tables or on some of their columns.
+    /// The names of the privileges on whole tables or on some of their columns, by table.
     private var onTablesOrColumns: [String: Set<String>] = [:]
 
     init(of role: String, _ queries: any Queries) async throws {
@@ -54,7 +60,7 @@ struct RolePrivileges {
     }
 
     /// Returns the first granted privilege that the role lacks, as text for the operator; nil when it lacks none.
-    func missing(from grants: ServerGrants, _ queries: any Queries) async throws -> String? {
+    func firstMissing(of grants: ServerGrants, _ queries: any Queries) async throws -> String? {
         let onTables = grants.privileges.filter { $0.column == nil }
         if let lacking = onTables.first(where: { onWholeTables[$0.table]?.contains($0.name) != true }) {
             return "\(lacking.name) on \(lacking.table)"

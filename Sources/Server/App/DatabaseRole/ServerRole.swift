@@ -4,8 +4,9 @@ import SQL
 /// Creates and repairs the role `nagz_server` as the schema's owner. Roles belong to the cluster and are in no dump of
 /// a database, so a restored cluster may lack the role and all its grants.
 enum ServerRole {
-    /// Creates the role where it is missing, before any migration grants to it.
-    /// - Returns: whether it was missing.
+    /// Creates the role if it is missing, before any migration grants to it. A dry run only checks.
+    /// - Returns: whether it was missing; false if another process created it meanwhile.
+    /// - Throws: `RoleFault.roleNotCreated` if the login may not create roles.
     static func make(_ database: Database, isDryRun: Bool) async throws -> Bool {
         let exists: Bool = try await database.query(RoleStatements.roleExists).onlyRow()["exists"]
         guard !exists, !isDryRun else { return !exists }
@@ -19,14 +20,16 @@ enum ServerRole {
         return true
     }
 
-    /// Repeats the grants of the applied migrations, and revokes what PUBLIC must not have.
+    /// Runs the grants of the applied migrations again if the role lacks one of them, and revokes PUBLIC's privileges
+    /// to create something if it has any. A dry run only reports what it would repair.
     /// - Returns: a text for the operator about each repair: what was missing, or what PUBLIC had.
+    /// - Throws: `RoleFault.openToPublic` if such a privilege is left afterwards.
     static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.lock)
             var repairs: [String] = []
             let privileges = try await RolePrivileges(of: ServerGrants.role, transaction)
-            if let missing = try await privileges.missing(from: grants, transaction) {
+            if let missing = try await privileges.firstMissing(of: grants, transaction) {
                 repairs.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
@@ -41,7 +44,9 @@ enum ServerRole {
         }
     }
 
+    /// Returns the privileges of `nagz_server` to create something, which it can have only from PUBLIC unless somebody
+    /// granted them to it; nil if it has none.
     private static func publicCreateRights(_ queries: any Queries) async throws -> String? {
-        try await queries.query(RoleStatements.creatableObjects(ServerGrants.role)).onlyRow()["makes"]
+        try await queries.query(RoleStatements.createPrivileges(of: ServerGrants.role)).onlyRow()["makes"]
     }
 }

@@ -20,19 +20,19 @@ final class Histogram: Sendable {
     ]
 
     private let buckets = (0...bounds.count).map { _ in Counter() }
-    private let total = Counter()
+    private let totalNanoseconds = Counter()
 
     func record(nanoseconds: Int) {
         var bucket = 0
         while bucket < Self.bounds.count, nanoseconds > Self.bounds[bucket] { bucket += 1 }
         buckets[bucket].add()
-        total.add(nanoseconds)
+        totalNanoseconds.add(nanoseconds)
     }
 
     /// The count of each bucket; the last one has no upper bound.
     var counts: [Int] { buckets.map(\.value) }
     /// The sum of the durations.
-    var totalSeconds: Double { Double(total.value) / 1e9 }
+    var totalSeconds: Double { Double(totalNanoseconds.value) / 1e9 }
 
     /// Returns a quantile in milliseconds, as the upper bound of the bucket that contains it, or the lower bound of the
     /// last bucket; 0 when there are no durations.

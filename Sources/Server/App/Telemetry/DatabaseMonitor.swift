@@ -8,7 +8,7 @@ struct DatabaseFigures: Sendable {
     /// The time by which the server's clock is ahead of the database's.
     let clockOffset: Timestamp.Span
     let replication: ReplicationStatus
-    /// The lag of the slowest standby.
+    /// The lag of the slowest standby; zero where it is not known.
     let lag: (bytes: Int, time: Duration)
 }
 

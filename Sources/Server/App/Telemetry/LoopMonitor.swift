@@ -12,10 +12,13 @@ final class LoopGauges: Sendable {
     let refused = Counter()
     /// The delay with which the loop ran the monitor's last timer, in nanoseconds.
     let lagNanoseconds = Counter()
-    // As in `Ledger.Tally` and `Ledger.batchCount`.
+    /// The number of committed acts.
     let writes = Counter()
+    /// The number of shared transactions (`Ledger.batchCount`).
     let batches = Counter()
+    /// The number of decisions that were made again (`Ledger.Tally.lostRaces`).
     let lostRaces = Counter()
+    /// The number of transactions that decided while the family's row was locked.
     let lockedRows = Counter()
 }
 

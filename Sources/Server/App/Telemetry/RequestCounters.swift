@@ -9,6 +9,7 @@ final class RequestCounters: Sendable {
         /// The template of the path, a label with few values.
         let route: String
         let durations = Histogram()
+        /// The numbers of responses, by the index of the status in `statuses`; the last one is of all other statuses.
         fileprivate let byStatus = (0...RequestCounters.statuses.count).map { _ in Counter() }
 
         fileprivate init(_ method: String, _ route: String) {
@@ -26,16 +27,17 @@ final class RequestCounters: Sendable {
         }
     }
 
+    /// The statuses that are counted one by one.
     static let statuses: [UInt16] = [
         101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
         502, 503, 504, 505,
     ]
-    /// The index of each status in `statuses`; their count for every other status.
+    /// The index in `statuses` of each status from 0 to 599; `statuses.count` for a status that is not in it.
     private static let indexOfStatus: [Int] = (0..<600).map { number in
         statuses.firstIndex(of: UInt16(number)) ?? statuses.count
     }
 
-    /// The operations in their order; the last entry counts requests without an operation.
+    /// The counters of the operations in the order of `API.all`; the last entry counts requests without an operation.
     let series: [Series]
     let bytesIn = Counter()
     let bytesOut = Counter()
@@ -50,7 +52,7 @@ final class RequestCounters: Sendable {
         bytesOut.add(record.bytesOut)
     }
 
-    /// The number of all requests, the number of 5xx responses among them, and the counts of the durations' buckets.
+    /// The number of all requests, the number of those with a 5xx response, and the counts of the durations' buckets.
     var totals: (requests: Int, failures: Int, durationCounts: [Int]) {
         var totals = (requests: 0, failures: 0, durationCounts: [Int](repeating: 0, count: Histogram.bounds.count + 1))
         for one in series {

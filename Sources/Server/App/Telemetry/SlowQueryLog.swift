@@ -20,7 +20,7 @@ final class SlowQueryLog: Sendable {
 
     init(_ log: Log, counting counter: Counter) { (self.log, self.counter) = (log, counter) }
 
-    /// Returns the observer for a pool of sessions.
+    /// Returns the observer, for a pool of sessions, of batches that take `threshold` or longer.
     func observer(from threshold: Duration) -> SlowStatements {
         SlowStatements(threshold: threshold) { [self] batch in write(batch, RequestScope.current, at: .now()) }
     }
@@ -64,20 +64,20 @@ struct LineLimit {
     private static let linesPerSecond = 10
 
     private var secondEndsAt = MonotonicTime(nanoseconds: 0)
-    private var lines = 0
-    private var suppressed = 0
+    private var lineCount = 0
+    private var suppressedCount = 0
 
     /// Counts a line.
     /// - Returns: the number of lines that were suppressed since the last admitted one; nil when this line is
     ///   suppressed.
     mutating func admit(at now: MonotonicTime) -> Int? {
-        if now >= secondEndsAt { (secondEndsAt, lines) = (now + .seconds(1), 0) }
-        guard lines < Self.linesPerSecond else {
-            suppressed += 1
+        if now >= secondEndsAt { (secondEndsAt, lineCount) = (now + .seconds(1), 0) }
+        guard lineCount < Self.linesPerSecond else {
+            suppressedCount += 1
             return nil
         }
-        lines += 1
-        defer { suppressed = 0 }
-        return suppressed
+        lineCount += 1
+        defer { suppressedCount = 0 }
+        return suppressedCount
     }
 }

@@ -36,9 +36,11 @@ final class SpanExporter: BackgroundJob {
     private let remote: HTTPClient
     private let loopback: LoopbackClient
     private let poller: Poller
+    /// The random ID of this server process, for the attribute `service.instance.id`.
     private let instance: String
     private let log: Log
     private var isStopped = false
+    /// Whether the collector did not accept the latest batch.
     private var isFailing = false
     private var runningSends = 0
     private var idleContinuation: CheckedContinuation<Void, Never>?
@@ -67,10 +69,10 @@ final class SpanExporter: BackgroundJob {
 
     /// Sends the remaining spans after `stop`, for at most `drainTime`.
     func finish() async {
-        let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
+        let deadlineTimer = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
         await sendAll()
         if runningSends > 0 { await withCheckedContinuation { idleContinuation = $0 } }
-        poller.cancel(deadline)
+        poller.cancel(deadlineTimer)
         close()
     }
 
@@ -120,6 +122,7 @@ final class SpanExporter: BackgroundJob {
         log.write(.warning, isAccepted ? "traces_exported_again" : "traces_dropped")
     }
 
+    /// Returns the body of a request to the collector, as OTLP's JSON.
     private func document(_ spans: [TraceSpan]) -> [UInt8] {
         JSONWriter.document(reserving: 512 * spans.count + 512) { json in
             json.object { json in

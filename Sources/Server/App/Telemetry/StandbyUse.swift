@@ -4,11 +4,13 @@ import Reactor
 
 /// Counts how the standby answers the reads of all loops, and logs when it has answered none for a while.
 final class StandbyUse: Sendable {
+    /// The result of one read.
     enum Result: Sendable, Equatable {
+        /// The standby has returned the rows.
         case answered
         /// The standby has not replayed the family's newest change.
         case behind
-        /// The standby cannot be reached or has failed, or the server is not a standby.
+        /// The standby cannot be reached or has failed, or the server is not a standby; with the cause for the log.
         case unavailable(String)
     }
 

@@ -65,6 +65,7 @@ final class Telemetry: Sendable {
     struct Sample: Sendable {
         let at: MonotonicTime
         let requests: Int
+        /// The number of requests with a 5xx response.
         let failures: Int
         /// The counts of the buckets of `Histogram`.
         let durationCounts: [Int]

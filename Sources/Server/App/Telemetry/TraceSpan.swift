@@ -11,7 +11,7 @@ struct TraceSpan: Sendable {
     enum Subject: Sendable {
         /// A request that this server answered.
         case request(HTTP.Method?, Route?, Status)
-        /// An outgoing call, with the status of its response.
+        /// An outgoing call to the service that `peer` names, with the status of its response, or its error.
         case call(method: String, peer: String, Result<Int, HTTPClientError>)
     }
 
@@ -40,19 +40,20 @@ struct TraceSpan: Sendable {
                 json.field("kind", 2)
                 json.field("name", route.map { "\(method) \($0.template)" } ?? method)
                 let route = route.map { [Attribute("http.route", .text($0.template))] } ?? []
-                write(method, Int(status.rawValue), isFailed: status.rawValue >= 500, route, to: &json)
+                writeAttributes(method, Int(status.rawValue), isFailed: status.rawValue >= 500, route, to: &json)
             case .call(let method, let peer, let outcome):
                 json.field("kind", 3)
                 json.field("name", "\(method) \(peer)")
                 var attributes = [Attribute("peer.service", .text(peer))]
                 if case .failure(let error) = outcome { attributes.append(Attribute("error.type", .text("\(error)"))) }
                 let status = try? outcome.get()
-                write(method, status, isFailed: status.map { $0 >= 400 } ?? true, attributes, to: &json)
+                writeAttributes(method, status, isFailed: status.map { $0 >= 400 } ?? true, attributes, to: &json)
             }
         }
     }
 
-    private func write(
+    /// Writes the span's attributes, and its status.
+    private func writeAttributes(
         _ method: String, _ status: Int?, isFailed: Bool, _ others: [Attribute], to json: inout JSONWriter
     ) {
         var attributes = [Attribute("http.request.method", .text(method))] + others
@@ -92,9 +93,12 @@ struct TraceSpan: Sendable {
 
 /// The spans that wait to be exported. When too many wait, further ones are dropped and counted.
 final class SpanQueue: Sendable {
+    /// The maximum number of spans that wait.
     static let limit = 4_096
 
+    /// The number of spans that the collector has accepted.
     let exported = Counter()
+    /// The number of spans that were dropped because too many waited, or because the collector did not accept them.
     let dropped = Counter()
     private let waiting = Locked([TraceSpan]())
 

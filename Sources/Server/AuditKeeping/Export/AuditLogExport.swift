@@ -25,11 +25,13 @@ struct AuditLogExport {
         reader = LogReader(queries)
     }
 
-    /// Passes on the lines, a page at a time.
+    /// Calls `emit` with the lines, a page at a time.
     /// - Parameters:
     ///   - family: the family to export; nil for all.
-    ///   - after: the number of the family's entry, or the position in the log, after which the export continues; nil
-    ///     for the beginning.
+    ///   - after: the number of the family's entry, or the position in the log, after which the export continues
+    ///     without the header; nil for the beginning.
+    ///   - origin: the log's name, for the header.
+    ///   - now: the time of the export, for the header.
     func run(
         of family: FamilyID?, after: Int64?, origin: String, at now: Timestamp,
         _ emit: ([AuditExportLine]) async throws -> Void
@@ -50,6 +52,7 @@ struct AuditLogExport {
         try await emit([.end(entries: count.entries, clocks: count.clocks)])
     }
 
+    /// Returns the header, with the keys of the log, and the notes of prunes.
     private func firstLines(
         of family: FamilyID?, _ origin: String, _ now: Timestamp
     ) async throws -> [AuditExportLine] {
@@ -65,6 +68,12 @@ struct AuditLogExport {
 
     // MARK: One family
 
+    /// Exports a family's entries after a number, and its clock. With a checkpoint it also exports the checkpoint, and
+    /// the inclusion proof of the family's newest entry that it covers, if there is one.
+    /// - Parameters:
+    ///   - size: the number of leaves that the checkpoint covers; 0 without one.
+    ///   - note: the signed note of the checkpoint; nil without one.
+    /// - Returns: the number of entries and of clocks.
     private func exportChain(
         of family: FamilyID, after: Int64, size: Int64, _ note: String?,
         _ emit: ([AuditExportLine]) async throws -> Void
@@ -97,6 +106,7 @@ struct AuditLogExport {
         return (count, clock == nil ? 0 : 1)
     }
 
+    /// Returns the line of a family's clock; nil for a family without one.
     private func clockLine(_ family: FamilyID, _ number: Int64?, _ head: [UInt8]?) -> AuditExportLine? {
         guard let number, let digest = head.flatMap({ HexDigest(bytes: $0) }) else { return nil }
         return .clock(family, n: Int(number), head: digest)
@@ -104,6 +114,12 @@ struct AuditLogExport {
 
     // MARK: All families
 
+    /// Exports the leaves from a position on to the newest checkpoint, with their entries, the subtrees that they
+    /// complete, and some of the checkpoints between.
+    /// - Parameters:
+    ///   - after: the position of the leaf before the first one.
+    ///   - size: the number of leaves that the newest checkpoint covers.
+    /// - Returns: the number of entries.
     private func exportLog(
         after: Int64, size: Int64, _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
@@ -120,7 +136,7 @@ struct AuditLogExport {
             for (index, row) in rows.enumerated() {
                 await cooperativeYield.yieldIfDue(after: index)
                 let leafPosition: Int64 = try row["position"]
-                lines.append(try line(row, at: leafPosition))
+                lines.append(try leafLine(row, at: leafPosition))
                 if case .entry(let entry) = lines[lines.count - 1] {
                     count += 1
                     lines += try differingLeaf(entry, row, at: leafPosition)
@@ -160,7 +176,7 @@ struct AuditLogExport {
                 while index < rows.count, try rows[index]["clock_family"] == family {
                     await cooperativeYield.yieldIfDue(after: index)
                     if let next: Int64 = try rows[index]["n"] {
-                        lines.append(try line(rows[index], position: nil))
+                        lines.append(try entryLine(rows[index], position: nil))
                         number = next
                     }
                     index += 1
@@ -203,7 +219,7 @@ struct AuditLogExport {
         var lines: [AuditExportLine] = []
         for (index, row) in rows.enumerated() {
             await cooperativeYield.yieldIfDue(after: index)
-            lines.append(try line(row, position: try position(row)))
+            lines.append(try entryLine(row, position: try position(row)))
         }
         return lines
     }
@@ -238,15 +254,17 @@ struct AuditLogExport {
         return storedHash.bytes == leaf.hash ? [] : [.node(level: 0, position: Int(position), hash: storedHash)]
     }
 
-    private func line(_ row: Row, at position: Int64) throws -> AuditExportLine {
-        if (try row["n"] as Int64?) != nil { return try line(row, position: position) }
+    /// Returns the line of the entry at a leaf; the line of the leaf itself if its entry is missing.
+    private func leafLine(_ row: Row, at position: Int64) throws -> AuditExportLine {
+        if (try row["n"] as Int64?) != nil { return try entryLine(row, position: position) }
         return .leaf(
             AuditExportLine.LeafPosition(
                 position: Int(position), familyID: try row["leaf_family"], n: try row["leaf_n"],
                 hash: try HexDigest(column: try row["leaf_hash"])))
     }
 
-    private func line(_ row: Row, position: Int64?) throws -> AuditExportLine {
+    /// Returns the line of an entry. `position` is nil if the exported checkpoint does not cover it.
+    private func entryLine(_ row: Row, position: Int64?) throws -> AuditExportLine {
         let at: Timestamp = try row["at"]
         var entry = AuditExportLine.Entry(
             familyID: try row["family_id"], n: try row["n"], atMicroseconds: Int(at.microseconds),

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Exports the audit log straight from the database, for operators.
+/// The export of the audit log straight from the database, without a server: `nagz audit export` writes its lines.
 public enum AuditLogFile {
     /// Passes on the lines of an export, page by page.
     /// - Parameters:

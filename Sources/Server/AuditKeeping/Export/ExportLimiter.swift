@@ -7,8 +7,10 @@ import Reactor
 /// network, and in all. Each export may hold a write buffer while its reader is slow, and ordinary answers need the
 /// same memory.
 final class ExportLimiter: Sendable {
-    static let perPerson = 2
-    static let perAddress = 4
+    /// The largest number of exports that one person may run at the same time.
+    static let limitPerPerson = 2
+    /// The largest number of exports that may run at the same time for clients of one network.
+    static let limitPerNetwork = 4
 
     private struct Counts {
         var total = 0
@@ -19,8 +21,8 @@ final class ExportLimiter: Sendable {
     private let totalLimit: Int
     private let counts = Locked(Counts())
 
-    /// Creates the limiter. All exports together may use a quarter of `answerMemory`.
-    init(_ limits: Limits) { totalLimit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
+    /// Creates the limiter. All exports together may use a quarter of `maxAnswerMemoryBytes`.
+    init(_ limits: Limits) { totalLimit = max(1, limits.maxAnswerMemoryBytes / 4 / max(1, limits.maxWriteBufferBytes)) }
 
     /// The number of running exports in this process.
     var count: Int { counts.withLock { $0.total } }
@@ -30,8 +32,8 @@ final class ExportLimiter: Sendable {
     /// - Throws: 429 when the person or the network has too many; 503 when there are too many in all.
     func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
         let refusal: APIError? = counts.withLock { counts in
-            let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
-            guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
+            let networkCount = network.flatMap { counts.byNetwork[$0] } ?? 0
+            guard counts.byPerson[person] ?? 0 < Self.limitPerPerson, networkCount < Self.limitPerNetwork else {
                 return APIError.tooManyExportsByPersonOrNetwork
             }
             guard counts.total < totalLimit else {
@@ -49,11 +51,11 @@ final class ExportLimiter: Sendable {
     fileprivate func end(_ person: UserID, _ network: RemoteAddress.Network?) {
         counts.withLock { counts in
             counts.total -= 1
-            let ofPerson = (counts.byPerson[person] ?? 1) - 1
-            counts.byPerson[person] = ofPerson > 0 ? ofPerson : nil
+            let personCount = (counts.byPerson[person] ?? 1) - 1
+            counts.byPerson[person] = personCount > 0 ? personCount : nil
             guard let network else { return }
-            let ofNetwork = (counts.byNetwork[network] ?? 1) - 1
-            counts.byNetwork[network] = ofNetwork > 0 ? ofNetwork : nil
+            let networkCount = (counts.byNetwork[network] ?? 1) - 1
+            counts.byNetwork[network] = networkCount > 0 ? networkCount : nil
         }
     }
 }

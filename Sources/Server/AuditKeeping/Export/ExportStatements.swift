@@ -8,7 +8,8 @@ enum ExportStatements {
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
         p.salt, p.body, p.key_id, k.master, k.wrapped
         """
-    private static let bodies: SQL = """
+    /// The joins from an entry `e` to its body `p` and the body's key `k`.
+    private static let bodyJoins: SQL = """
         LEFT JOIN audit_payload p ON p.family_id = e.family_id AND p.n = e.n
         LEFT JOIN audit_subject_key k ON k.id = p.key_id
         """
@@ -16,15 +17,15 @@ enum ExportStatements {
     /// Reads a page of a family's entries after a number, in order, with their `position` where that is below `size`.
     static func entries(of family: FamilyID, after number: Int64, upTo last: Int64, size: Int64) -> SQL {
         """
-        SELECT \(columns), l.position FROM audit_entry e \(bodies)
+        SELECT \(columns), l.position FROM audit_entry e \(bodyJoins)
         LEFT JOIN audit_leaf l ON l.family_id = e.family_id AND l.n = e.n AND l.position < \(size)
         WHERE e.family_id = \(family) AND e.n > \(number) AND e.n <= \(last)
         ORDER BY e.n LIMIT 128
         """
     }
 
-    /// Reads the number of a family's newest entry, 0 where it has none, and its clock at the same time, null where it
-    /// has none.
+    /// Reads the number of a family's newest entry, 0 if the family has no entry, and the number and hash in its clock,
+    /// null if it has no clock.
     static func newestNumberAndClock(of family: FamilyID) -> SQL {
         """
         SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n,
@@ -47,7 +48,7 @@ enum ExportStatements {
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
         FROM (SELECT * FROM audit_leaf WHERE position > \(position) AND position < \(size)
               ORDER BY position LIMIT 128) l
-        LEFT JOIN audit_entry e ON e.family_id = l.family_id AND e.n = l.n \(bodies)
+        LEFT JOIN audit_entry e ON e.family_id = l.family_id AND e.n = l.n \(bodyJoins)
         ORDER BY l.position
         """
     }
@@ -84,7 +85,7 @@ enum ExportStatements {
                 UNION ALL
                 (SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > l.last
                  ORDER BY e.n LIMIT \(unsequencedEntriesPerFamily))
-            ) e ON true \(bodies)
+            ) e ON true \(bodyJoins)
             ORDER BY f.family_id, e.n
             """
     }

@@ -14,8 +14,8 @@ struct CheckpointCheck {
         self.keys = keys
     }
 
-    /// Returns the first checkpoint with a foreign signature; nil where there is none.
-    /// - Parameter pause: called with the number of checkpoints checked before.
+    /// Returns a finding about the first stored checkpoint that no key of the log has signed; nil if there is none.
+    /// - Parameter pause: called before each checkpoint, with the number of checkpoints checked before.
     func firstForeignCheckpoint(pause: (Int) async throws -> Void = { _ in }) async throws -> AuditFinding? {
         var verifierKeys = keys.signingKeys.map(\.verifier)
         // The database also lists a key that no note vouches for any more, because it was stolen.

@@ -10,10 +10,13 @@ import Glibc
 public struct CheckpointFile: Sendable {
     /// A reason for which the file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
-        case unreadable(String, reason: String)
-        case unwritable(String, reason: String)
-        case malformed(String)
-        case otherLog(String, origin: String)
+        case unreadable(path: String, reason: String)
+        /// The file, its folder or the lock file beside it cannot be written.
+        case unwritable(path: String, reason: String)
+        /// The file does not hold a note with a checkpoint, or is too large.
+        case malformed(path: String)
+        /// The file holds a checkpoint of the log `origin`, not of the log of the audit key file.
+        case otherLog(path: String, origin: String)
 
         public var description: String {
             switch self {
@@ -62,7 +65,8 @@ public struct CheckpointFile: Sendable {
         return names.filter { $0.hasSuffix(".checkpoint") && $0 != own }.sorted()
     }
 
-    /// Checks that the file can be read and replaced, and that it belongs to the log of that name.
+    /// Checks that the file can be replaced, by creating a file beside it for a moment, and that it belongs to the log
+    /// of that name if it exists.
     public func check(origin: String) throws(Fault) {
         try withFileLock { () throws(Fault) -> Void in
             let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
@@ -77,7 +81,7 @@ public struct CheckpointFile: Sendable {
     /// - Returns: the content of the file; nil when there is none.
     func inspect(origin: String) throws(Fault) -> Entry? {
         for place in [folder, path + ".lock"] where access(place, W_OK) != 0 {
-            guard errno == ENOENT, place != folder else { throw .unwritable(path, reason: Self.lastErrorText()) }
+            guard errno == ENOENT, place != folder else { throw .unwritable(path: path, reason: Self.lastErrorText()) }
         }
         return try read(origin: origin)
     }
@@ -90,7 +94,7 @@ public struct CheckpointFile: Sendable {
 
     private func read(origin: String) throws(Fault) -> Entry? {
         guard let entry = try read() else { return nil }
-        guard entry.checkpoint.origin == origin else { throw .otherLog(path, origin: entry.checkpoint.origin) }
+        guard entry.checkpoint.origin == origin else { throw .otherLog(path: path, origin: entry.checkpoint.origin) }
         return entry
     }
 
@@ -98,7 +102,7 @@ public struct CheckpointFile: Sendable {
     func read() throws(Fault) -> Entry? {
         guard let bytes = try readBytes() else { return nil }
         guard bytes.count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes, as: UTF8.self)) else {
-            throw .malformed(path)
+            throw .malformed(path: path)
         }
         return entry
     }
@@ -108,16 +112,16 @@ public struct CheckpointFile: Sendable {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw .unreadable(path, reason: Self.lastErrorText())
+            throw .unreadable(path: path, reason: Self.lastErrorText())
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw .unreadable(path, reason: Self.lastErrorText()) }
+        guard count >= 0 else { throw .unreadable(path: path, reason: Self.lastErrorText()) }
         return Array(bytes.prefix(count))
     }
 
-    /// Replaces the entry that was read before, if the file still holds it.
+    /// Writes the new entry if the file still holds the entry that was read before, or if there is no file.
     /// - Returns: the file's content afterwards: the new entry, or the one that another instance wrote in the meantime.
     func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
         try withFileLock { () throws(Fault) -> Entry in
@@ -144,8 +148,8 @@ public struct CheckpointFile: Sendable {
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         let reason = Self.lastErrorText()
         close(descriptor)
-        guard isWritten else { throw .unwritable(path, reason: reason) }
-        guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.lastErrorText()) }
+        guard isWritten else { throw .unwritable(path: path, reason: reason) }
+        guard rename(path + ".new", target) == 0 else { throw .unwritable(path: path, reason: Self.lastErrorText()) }
         // The rename is on disk only after the folder is synced.
         let folderDescriptor = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { return }
@@ -158,7 +162,7 @@ public struct CheckpointFile: Sendable {
         let descriptor = try open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         defer { close(descriptor) }
         while flock(descriptor, LOCK_EX) != 0 {
-            guard errno == EINTR else { throw .unwritable(path, reason: Self.lastErrorText()) }
+            guard errno == EINTR else { throw .unwritable(path: path, reason: Self.lastErrorText()) }
         }
         return try body()
     }
@@ -166,7 +170,7 @@ public struct CheckpointFile: Sendable {
     /// Opens a file that only its owner may read.
     private func open(_ path: String, _ flags: Int32) throws(Fault) -> Int32 {
         let descriptor = Glibc.open(path, flags, 0o600)
-        guard descriptor >= 0 else { throw .unwritable(self.path, reason: Self.lastErrorText()) }
+        guard descriptor >= 0 else { throw .unwritable(path: self.path, reason: Self.lastErrorText()) }
         return descriptor
     }
 

@@ -9,7 +9,8 @@ public final class CheckpointStatus: Sendable {
         /// The signed note, and the checkpoint in it.
         var note: String?
         var checkpoint: Checkpoint?
-        /// The time of the oldest entry without a checkpoint; nil when every entry has one.
+        /// The earliest time of an entry that the last round may have left without a checkpoint; nil if it left none,
+        /// or if another instance did the work.
         var exposedSince: Timestamp?
         /// Whether entries of any age may have no position in the log yet: before the first round, and after a round
         /// that could not sequence all of them, such as the history of a family that was just seeded.
@@ -30,6 +31,7 @@ public final class CheckpointStatus: Sendable {
 
     /// The alarm that operators are shown.
     enum Alarm: String, Sendable {
+        /// The log is signed in time.
         case none = "current"
         /// Entries have waited longer than the exposure window, a checkpoint is overdue, or the sequencer has had no
         /// successful round for `longestPause`.
@@ -44,12 +46,13 @@ public final class CheckpointStatus: Sendable {
     static let exposureWindow = AuditLogVerifier.Policy().exposureWindow
     /// The interval at which a checkpoint is signed although nothing happened.
     static let heartbeat = Timestamp.Span.minutes(5)
-    /// The longest interval between two rounds of the sequencer.
+    /// The time without a successful round of the sequencer that raises the alarm.
     static let longestPause = Timestamp.Span.seconds(30)
     /// The time without a checkpoint that raises the alarm.
     static let longestSilence = AuditLogVerifier.Policy().largestCheckpointAge
 
     private let snapshot = Locked(Snapshot())
+    /// Whether this server signs the log.
     let isOn: Bool
     /// The status of the background check.
     let passStatus = PassStatus()

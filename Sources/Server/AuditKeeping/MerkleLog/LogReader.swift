@@ -47,12 +47,13 @@ struct LogReader {
         try await proof(MerkleProof.consistencyRanges(from: old, to: new))
     }
 
+    /// Reads a proof: for each range of leaves the root over it; nil where a hash is missing.
     private func proof(_ ranges: [Range<Int64>]) async throws -> [[UInt8]]? {
         let rows = try await queries.query(LogStatements.nodes(ranges.flatMap(NodeRun.runs)))
         return try NodeStore(rows).proof(ranges)
     }
 
-    /// Reads the concatenated hashes of a tile; nil when the log is too small for it.
+    /// Reads the concatenated hashes of a tile; nil when the log is too small for it, or lacks a hash.
     func bytes(of tile: Tile) async throws -> [UInt8]? {
         let rows = try await queries.query(
             LogStatements.nodes([NodeRun(level: tile.level, positions: tile.positions)]))

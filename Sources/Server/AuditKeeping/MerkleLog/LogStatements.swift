@@ -60,6 +60,7 @@ enum LogStatements {
         """
     }
 
+    /// Reads the number of entries in the log.
     static let size: SQL =
         "SELECT coalesce((SELECT position + 1 FROM audit_leaf ORDER BY position DESC LIMIT 1), 0) AS size"
 
@@ -116,7 +117,7 @@ enum LogStatements {
     /// The number of checkpoints in one page.
     static let checkpointPageSize = 1_000
 
-    /// Reads a page of all checkpoints, in their order.
+    /// Reads a page of all checkpoints, in the order of size and time.
     static func checkpoints(after last: (size: Int64, at: Timestamp)?) -> SQL {
         let condition: SQL = last.map { "WHERE (size, at) > (\($0.size)::bigint, \($0.at)::timestamptz)" } ?? ""
         return """
@@ -136,6 +137,8 @@ enum LogStatements {
         """
     }
 
+    /// Stores a verifier key that is not stored yet.
+    /// - Parameter handover: the note in which a neighbouring key vouches for it; nil if there is no other key.
     static func insertKey(_ key: VerifierKey, _ handover: SignedNote?, at now: Timestamp) -> SQL {
         """
         INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.fullText ?? ""), \(now))
@@ -143,10 +146,11 @@ enum LogStatements {
         """
     }
 
+    /// Reads the log's verifier keys, the oldest first, and for each the note in which another key vouches for it.
     static let keys: SQL =
         "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
 
-    /// Reads the position of an entry in the log, if it has one.
+    /// Reads the position and the hash of the leaf of an entry; no row if the log does not contain the entry.
     static func position(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
     }

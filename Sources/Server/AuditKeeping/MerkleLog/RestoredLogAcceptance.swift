@@ -14,16 +14,21 @@ public struct RestoredLogAcceptance: Sendable {
         public let remembered: Checkpoint?
         /// The database's head; its time has no meaning.
         let head: Checkpoint
+        /// The number of entries in the database's log.
         public var size: Int64 { head.size }
+        /// The root hash of the database's log.
         public var root: [UInt8] { head.root }
         /// Whether the database's log is signed in its present state and extends the remembered checkpoint. An empty
         /// log needs no signature.
         public let isContinuation: Bool
     }
 
+    /// A reason for which the log was not accepted.
     public enum Fault: Error, CustomStringConvertible {
+        /// The root that the operator named is neither the log's root nor that of one of its signed checkpoints.
         case otherRoot
         case hashMissing
+        /// A checkpoint in the database covers `size` entries, more than the `of` entries that the log has.
         case checkpointAhead(size: Int64, of: Int64)
 
         public var description: String {
@@ -57,8 +62,8 @@ public struct RestoredLogAcceptance: Sendable {
         }
     }
 
-    /// Signs the log as it is in the database and remembers it, in one transaction with the entry `log.accepted`. If
-    /// the process dies after the commit, the file is unchanged: run it again.
+    /// Signs the log as it is in the database, in one transaction with the entry `log.accepted`, and then writes the
+    /// new checkpoint to the file. If the process dies in between, the file is unchanged: run it again.
     /// - Parameter root: the root hash that `readHeads` returned.
     public func accept(root: [UInt8], clock: any WallClock = SystemClock()) async throws -> Heads {
         let remembered = try file.read()?.checkpoint

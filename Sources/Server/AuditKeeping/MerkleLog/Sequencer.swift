@@ -30,10 +30,14 @@ final class Sequencer: PeriodicJob {
 
     /// The error for a log in the database that is not the one that was signed.
     enum Fault: Error, CustomStringConvertible {
+        /// The root of the log's first `size` entries is not the one that was signed.
         case rootDiffers(size: Int64)
+        /// The log, or its newest checkpoint, has fewer entries than were signed before.
         case shrunk(from: Int64, to: Int64)
         case hashMissing(size: Int64)
+        /// The log has `size` entries, but its newest checkpoint covers the first `signed` only.
         case unsigned(size: Int64, signed: Int64)
+        /// The newest checkpoint is neither signed by a key of this log nor remembered.
         case badSignature
 
         var description: String {
@@ -59,8 +63,7 @@ final class Sequencer: PeriodicJob {
     }
 
     static let period = Duration.milliseconds(400)
-    /// The number of rounds after which one compares the tree's root with the newest checkpoint even without new
-    /// entries.
+    /// One in this many rounds compares the tree's root with the newest checkpoint even if there are no new entries.
     private static let roundsPerCheck = 100
 
     private let database: Database
@@ -101,7 +104,7 @@ final class Sequencer: PeriodicJob {
     func stop() { isStopped = true }
 
     /// Runs one round.
-    /// - Returns: whether more entries may be waiting, because the batch was full.
+    /// - Returns: whether more entries may be waiting, because the batch, or one family's share of it, was full.
     func runRound() async throws -> Bool {
         let now = clock.now()
         if !areKeysPublished { try await publishKeys(at: now) }
@@ -133,7 +136,9 @@ final class Sequencer: PeriodicJob {
 
     private struct Outcome {
         var newest: (note: String, checkpoint: Checkpoint)?
+        /// The earliest time of an entry that the batch may have left out; nil if it left out none.
         var oldestRemaining: Timestamp?
+        /// Whether the batch, or one family's share of it, was full.
         var isFull = false
         /// The family with which the next page begins; nil for an instance that did not hold the lock.
         var nextFamily: FamilyID?
@@ -142,23 +147,23 @@ final class Sequencer: PeriodicJob {
     /// Does the part of a round that is in its transaction: appends a batch and signs a checkpoint. An instance that
     /// does not get the lock only reads the newest checkpoint.
     private func appendBatch(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
-        let isOurs: Bool = try await transaction.query(
+        let holdsLock: Bool = try await transaction.query(
             LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
         ).onlyRow()["is_ours"]
         try reach(.lockTaken)
         // An instance without the lock still reads the newest checkpoint.
         let results = try await transaction.pipeline(
-            isOurs
+            holdsLock
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
                     + [
                         LogStatements.pendingEntries(from: nextFamily, pageSize: pace.pageSize),
                         LogStatements.firstFamilyOfNextPage(from: nextFamily, pageSize: pace.pageSize),
                     ]
                 : [LogStatements.newestCheckpoint])
-        let newest = try results[isOurs ? 1 : 0].first.map { row in try trustedCheckpoint(try row["note"]) }
+        let newest = try results[holdsLock ? 1 : 0].first.map { row in try trustedCheckpoint(try row["note"]) }
         if memory.newestCheckpoint == nil, let newest { warnOfUnverifiedLog(newest.checkpoint) }
         try await checkContinuation(transaction, newest?.checkpoint)
-        guard isOurs else { return Outcome(newest: newest) }
+        guard holdsLock else { return Outcome(newest: newest) }
         try reach(.entriesRead)
 
         let size: Int64 = try results[2].onlyRow()["size"]

@@ -20,9 +20,10 @@ public struct Pruning: Sendable {
     /// - Parameter cutoff: the time before which entries are deleted.
     public init(before cutoff: Timestamp) { self.cutoff = cutoff }
 
+    /// Deletes the entries of every family that are older than the cutoff and in the log.
     /// - Parameters:
     ///   - isDryRun: only reads.
-    ///   - progress: called for each family before its transaction.
+    ///   - progress: called for each family before its entries are deleted, in a dry run too.
     /// - Returns: what was deleted, or would be.
     public func run(
         databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock(),

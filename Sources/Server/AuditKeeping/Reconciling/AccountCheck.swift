@@ -20,7 +20,7 @@ struct AccountCheck {
             .contains { note in SignedNote(note).map { trustedKeys.haveSigned($0) } ?? false }
     }
 
-    /// - Parameter pause: called after each page.
+    /// - Parameter pause: called after each page of rows, with their number; throws to cancel the check.
     func run(pause: (_ rows: Int) async throws -> Void = { _ in }) async throws -> StateReport {
         var report = StateReport()
         try await checkAccounts(&report, pause)
@@ -113,10 +113,13 @@ struct AccountCheck {
         }
     }
 
+    /// Adds a finding about a row without an entry, or counts the row as pruned if retention has deleted entries.
     private func addUnexplained(_ subject: StateFinding.Subject, _ id: String, _ report: inout StateReport) {
         if isPruned { report.add(.pruned) } else { report.add(StateFinding(subject, id, .noEntry, family: nil)) }
     }
 
+    /// Adds a finding about a field of a row.
+    /// - Parameter mayBePruned: whether an entry that retention deleted can explain the difference.
     private func addDifference(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ report: inout StateReport, _ location: Location? = nil, mayBePruned: Bool = false

@@ -158,7 +158,7 @@ final class BackgroundCheck: BackgroundJob {
 
     // MARK: Pace
 
-    /// Pauses after some work, and stores progress from time to time.
+    /// Rests for a time that depends on the time worked since the last rest, and then calls `renew`.
     private func pause(_ status: PassStatus.Status, after last: FamilyID?) async throws {
         let workTime = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(workTime * pace.restRatio, pace.shortestRest), pace.longestRest))
@@ -167,7 +167,9 @@ final class BackgroundCheck: BackgroundJob {
         workingSince = .now()
     }
 
-    /// Extends the lease and stores the progress if that is due (`Pace.saveInterval`), also while the check must not pause.
+    /// Extends the lease and stores the progress if `Pace.saveInterval` has passed since the last time. The check of a
+    /// family calls it where it must not pause.
+    /// - Throws: `Stopped` if the server stops or another instance has the lease.
     private func renew(_ status: PassStatus.Status, after last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.saveInterval else { return }

@@ -14,13 +14,13 @@ struct ChainScan {
     private var chain: ChainVerifier
     /// The findings about the chain and the accounts it opened.
     private var findings = StateReport()
-    /// The sequence number of the first entry without a leaf in the log.
+    /// The sequence number of the first entry without a leaf, after the last one with a leaf; nil if there is none.
     private var firstUnsequenced: Int64?
     /// For each person the first entry about them of which the body is missing or unreadable.
     private var bodilessEntries: [Pseudonym: (number: Int64, code: String)] = [:]
     /// Whether a sealed body was found: all later ones must be sealed too.
     private var hasSealedBody = false
-    /// The first bytes of all commitments: no two entries may have the same, since each has a salt of its own.
+    /// The first 8 bytes of each commitment: no two entries may have the same, since each has a salt of its own.
     private var commitmentPrefixes: Set<UInt64> = []
     /// People whose accounts are missing, and the entries that opened these.
     private var peopleWithoutAccount: [Pseudonym: Int64] = [:]
@@ -40,9 +40,9 @@ struct ChainScan {
 
     /// Verifies and replays the next entry.
     /// - Parameters:
-    ///   - leaf: the log's leaf of the entry.
-    ///   - isSealed: whether its body is sealed; nil where it has none.
-    /// - Returns: the entry's body; nil where it is erased or unreadable.
+    ///   - leaf: the hash of the entry's leaf in the log; nil if the log does not contain the entry.
+    ///   - isSealed: whether its body is sealed; nil if it has none.
+    /// - Returns: the entry's body; nil if it is erased, unreadable or not valid.
     mutating func verify(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         let person = entry.act.subject ?? entry.act.actor
@@ -115,6 +115,9 @@ struct ChainScan {
 
     /// Compares the end of the chain with the family's clock, and adds findings about bodies that are missing without a
     /// record of an erasure.
+    /// - Parameters:
+    ///   - clock: the sequence number in the clock; nil if the family has no clock.
+    ///   - head: the hash in the clock.
     mutating func end(clock: Int64?, head: [UInt8]?) {
         if clock == nil {
             findings.add(StateFinding(.clock, family.description, .noRow, family: family))

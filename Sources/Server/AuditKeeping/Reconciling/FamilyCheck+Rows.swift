@@ -28,7 +28,7 @@ extension PreparedEntry {
 }
 
 extension Row {
-    /// Reads columns of texts and of people.
+    /// Reads columns of texts and columns of pseudonyms, and returns their values by the names of the columns.
     fileprivate func stateValues(
         _ texts: [StaticString], people: [StaticString] = []
     ) throws(PostgresError) -> [String: StateValue] {

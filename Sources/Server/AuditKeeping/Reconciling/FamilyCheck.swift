@@ -20,6 +20,7 @@ struct FamilyCheck {
         trustedKeys = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
     }
 
+    /// Checks the family, and a second time if retention deleted entries meanwhile.
     /// - Parameters:
     ///   - pause: called between pages, outside any transaction; throws to cancel the check.
     ///   - renew: called between pages of the final snapshot, in which the check does not pause; throws to cancel the
@@ -72,7 +73,7 @@ struct FamilyCheck {
 
     /// Verifies and replays the entries, and compares the accounts that they opened.
     private func scanEntries(_ rows: Rows, _ scan: inout ChainScan, _ queries: any Queries) async throws {
-        var openings: [(person: Pseudonym, user: String?, number: Int64)] = []
+        var accountOpenings: [(person: Pseudonym, user: String?, number: Int64)] = []
         for row in rows {
             let prepared = try PreparedEntry(row, sealing)
             let (entry, act) = (prepared.entry, prepared.entry.act)
@@ -80,19 +81,19 @@ struct FamilyCheck {
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
             let verifiedBody = scan.verify(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
-            if let person = act.subject, AuditKind(rawValue: act.kind)?.opensAccount == true,
+            if let person = act.subject, AuditKind(rawValue: act.kind)?.createsAccount == true,
                 scan.replay.damage.firstUnappliedNumber == nil
             {
-                openings.append((person, verifiedBody?["user"], entry.number))
+                accountOpenings.append((person, verifiedBody?["user"], entry.number))
             }
         }
-        guard !openings.isEmpty else { return }
-        let accountRows = try await queries.query(ReconcileStatements.accounts(of: openings.map(\.person)))
+        guard !accountOpenings.isEmpty else { return }
+        let accountRows = try await queries.query(ReconcileStatements.accounts(of: accountOpenings.map(\.person)))
         var accounts: [Pseudonym: UserID] = [:]
         for row in accountRows {
             accounts[try row["pseudonym"]] = try row["id"]
         }
-        for (person, user, number) in openings {
+        for (person, user, number) in accountOpenings {
             scan.recordAccount(person, user, number, currentAccount: accounts[person])
         }
     }
@@ -114,15 +115,15 @@ struct FamilyCheck {
             ReconcileStatements.ends(of: scan.family, lastPruned: scan.lastPrunedNumber, last: scan.lastNumber)
         ).onlyRow()
         scan.end(clock: try ends["seq"], head: try ends["head"])
-        let strays: [(name: StaticString, code: String, isTail: Bool)] = [
+        let misplacedNumbers: [(name: StaticString, code: String, isBeyondEnd: Bool)] = [
             ("early_entry", "out_of_order", false), ("early_body", "body_without_entry", false),
             ("late_body", "body_without_entry", false), ("early_leaf", "missing_entry", false),
             ("late_leaf", "missing_entry", true),
         ]
-        for (name, code, isTail) in strays {
+        for (name, code, isBeyondEnd) in misplacedNumbers {
             guard let number: Int64 = try ends[name] else { continue }
             scan.addDamage(code, number)
-            if isTail { scan.endEarly() }
+            if isBeyondEnd { scan.endEarly() }
         }
         let relationships = try await queries.query(ReconcileStatements.relationships(of: scan.family))
             .map { row throws(PostgresError) in (id: try row["id"] as ResourceID, row: try StateRow(relationship: row))

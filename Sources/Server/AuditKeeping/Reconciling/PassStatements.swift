@@ -8,6 +8,7 @@ enum PassStatements {
         last_entries, last_findings, last_finding, last_incomplete
         """
 
+    /// Reads the progress of the running pass and the result of the last full one.
     static let pass: SQL = "SELECT \(columns) FROM audit_pass"
 
     /// Takes or extends the lease of the check for 30 seconds by the database's clock. It returns no row while another
@@ -39,6 +40,7 @@ enum PassStatements {
         """
     }
 
+    /// Stores the result of a pass, and resets the progress. It changes no row if another instance has taken the lease.
     static func finish(_ holder: RequestID, _ status: PassStatus.Status) -> SQL {
         """
         UPDATE audit_pass SET started_at = NULL, behind = NULL, families = 0, entries = 0, findings = 0,

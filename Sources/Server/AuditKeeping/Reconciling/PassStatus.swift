@@ -5,18 +5,30 @@ import Reactor
 public final class PassStatus: Sendable {
     /// The progress of the running pass, and the result of the last full one.
     struct Status: Sendable, Equatable {
+        /// The time at which the running pass began; nil while none runs.
         var startedAt: Timestamp?
+        /// The number of families that the running pass has checked.
         var families: Int64 = 0
+        /// The number of entries that the running pass has checked.
         var entries: Int64 = 0
+        /// The number of findings of the running pass.
         var findings: Int64 = 0
+        /// The first finding of the running pass, in words; nil if it has found nothing.
         var firstFinding: String?
         /// The reason for which the running pass could not check everything.
         var incompleteReason: String?
+        /// The time at which the last full pass ended; nil before the first. It and the members after it are about that
+        /// pass.
         var finishedAt: Timestamp?
+        /// The number of families that the last full pass checked.
         var lastFamilies: Int64 = 0
+        /// The number of entries that the last full pass checked.
         var lastEntries: Int64 = 0
+        /// The number of findings of the last full pass.
         var lastFindings: Int64 = 0
+        /// The first finding of the last full pass, in words; nil if it found nothing.
         var lastFinding: String?
+        /// The reason for which the last full pass could not check everything; nil if it could.
         var lastIncompleteReason: String?
 
         /// The progress of the running pass in percent of the last pass's entries, at most 99; nil if no pass runs, or
@@ -45,7 +57,7 @@ public final class PassStatus: Sendable {
         case incomplete
         /// No full pass has ended yet.
         case running
-        /// This server runs no check.
+        /// This server runs no check, or has read no status yet.
         case off
     }
 

@@ -5,7 +5,7 @@ import SQL
 extension Queries {
     /// Runs a statement that reads pages of `ReconcileStatements.pageSize` rows in the order of `id`, page by page.
     /// - Parameters:
-    ///   - pause: called after each page; throws to cancel.
+    ///   - pause: called after each page with the number of its rows; throws to cancel.
     ///   - body: called for each row.
     func forEachRow<Kind>(
         _ page: (_ last: Identifier<Kind>?) -> SQL, pause: (_ rows: Int) async throws -> Void,
@@ -17,7 +17,7 @@ extension Queries {
     /// Runs a statement that reads pages of `ReconcileStatements.pageSize` rows, page by page.
     /// - Parameters:
     ///   - place: the place of a row in the statement's order.
-    ///   - pause: called after each page; throws to cancel.
+    ///   - pause: called after each page with the number of its rows; throws to cancel.
     ///   - body: called for each row.
     func forEachRow<Place>(
         _ page: (_ last: Place?) -> SQL, place: (Row) throws -> Place, pause: (_ rows: Int) async throws -> Void,

@@ -138,6 +138,7 @@ enum ReconcileStatements {
             """
     }
 
+    /// Reads the sums of each member's gamification events, and the part of them for deleted events (`dropped_…`).
     static func totals(of family: FamilyID) -> SQL {
         """
         SELECT user_id, points, streak::bigint AS streak, events, completions, dropped_points, dropped_streak,

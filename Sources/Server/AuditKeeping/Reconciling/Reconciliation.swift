@@ -7,7 +7,7 @@ import SQL
 ///
 /// Families are read one after another, each as of one moment. Nothing is written.
 public struct Reconciliation: Sendable {
-    /// The progress of a run.
+    /// The progress of a run: the numbers of families and entries that were checked so far, and of findings.
     public struct Progress: Sendable {
         public var families: Int64
         public var entries: Int64
@@ -19,6 +19,8 @@ public struct Reconciliation: Sendable {
     /// - Parameter family: the family to check; nil for all families, the accounts and the schema.
     public init(of family: FamilyID?) { self.family = family }
 
+    /// Runs the check.
+    /// - Parameter progress: called after each family; never if only one family is checked.
     public func run(
         databaseURL: String, keys: AuditKeyring, clock: any WallClock = SystemClock(),
         progress: @escaping @Sendable (Progress) -> Void = { _ in }

@@ -24,7 +24,7 @@ struct SchemaCheck {
         return report
     }
 
-    /// Reads the facts of the catalog, one sentence each.
+    /// Reads the facts of the catalog, each as one line of text.
     func readFacts() async throws -> [String] {
         try await queries.query(Self.catalog).map { row throws(PostgresError) in try row["fact"] }
     }

@@ -8,9 +8,10 @@ enum SchemaFacts {
     /// Returns the fact as it is in a database that was never restored. In a restored one, PostgreSQL prints a
     /// condition of three parts without the inner parentheses.
     static func normalized(_ fact: String) -> String {
-        let parts = ["status", "recipient_id", "category"].map { "(old.\($0) IS DISTINCT FROM new.\($0))" }
-        let restored = "(\(parts[0]) OR \(parts[1]) OR \(parts[2]))"
-        return fact.replacing(restored, with: "((\(parts[0]) OR \(parts[1])) OR \(parts[2]))")
+        let comparisons = ["status", "recipient_id", "category"].map { "(old.\($0) IS DISTINCT FROM new.\($0))" }
+        let restoredCondition = "(\(comparisons[0]) OR \(comparisons[1]) OR \(comparisons[2]))"
+        return fact.replacing(
+            restoredCondition, with: "((\(comparisons[0]) OR \(comparisons[1])) OR \(comparisons[2]))")
     }
 
     private static let text = """

@@ -10,8 +10,9 @@ struct TreeCheck {
     let database: Database
     let keys: AuditKeyring
 
-    /// - Parameter pause: called between pages.
-    func run(pause: (_ leaves: Int) async throws -> Void = { _ in }) async throws -> StateReport {
+    /// - Parameter pause: called after each page of leaves with their number, and before that between pages of
+    ///   checkpoints with the number of those checked; throws to cancel the check.
+    func run(pause: (_ count: Int) async throws -> Void = { _ in }) async throws -> StateReport {
         var report = StateReport()
         guard let text: String = try await database.query(LogStatements.newestCheckpoint).first?["note"] else {
             return report
@@ -20,12 +21,12 @@ struct TreeCheck {
             if $0 > 0, $0.isMultiple(of: LogStatements.checkpointPageSize) { try await pause($0) }
         }
         if let foreignCheckpoint {
-            report.add(Self.finding("\(foreignCheckpoint.position ?? 0)", foreignCheckpoint.code))
+            report.add(Self.makeFinding("\(foreignCheckpoint.position ?? 0)", foreignCheckpoint.code))
         }
         guard let note = SignedNote(text),
             let checkpoint = TrustedKeys(pinned: keys.signingKeys.map(\.verifier)).checkpoint(in: note)
         else {
-            if foreignCheckpoint == nil { report.add(Self.finding("checkpoint", "untrusted_checkpoint")) }
+            if foreignCheckpoint == nil { report.add(Self.makeFinding("checkpoint", "untrusted_checkpoint")) }
             return report
         }
         guard var growth = TreeGrowth(size: 0, NodeStore()) else { return report }
@@ -38,7 +39,7 @@ struct TreeCheck {
             report.rows += Int64(leaves.count)
             try await pause(leaves.count)
         }
-        if growth.root != checkpoint.root { report.add(Self.finding("\(checkpoint.size)", "root_differs")) }
+        if growth.root != checkpoint.root { report.add(Self.makeFinding("\(checkpoint.size)", "root_differs")) }
         return report
     }
 
@@ -54,16 +55,16 @@ struct TreeCheck {
         }
         let store = try NodeStore(await database.query(LogStatements.nodes(runs)))
         for position in leaves {
-            guard let leaf = store[0, position] else { return Self.finding("\(position)", "missing_entry") }
+            guard let leaf = store[0, position] else { return Self.makeFinding("\(position)", "missing_entry") }
             for node in growth.append(leaf) where node.level > 0 && store[node.level, node.position] != node.hash {
-                return Self.finding("\(position)", "node_differs")
+                return Self.makeFinding("\(position)", "node_differs")
             }
         }
         return nil
     }
 
     /// - Parameter code: the fault, as the verifiers name it.
-    private static func finding(_ position: String, _ code: String) -> StateFinding {
+    private static func makeFinding(_ position: String, _ code: String) -> StateFinding {
         var finding = StateFinding(.log, position, .broken, family: nil)
         finding.found = code
         return finding

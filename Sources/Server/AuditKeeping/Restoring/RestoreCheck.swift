@@ -48,11 +48,11 @@ public struct RestoreCheck: Sendable {
 
     // MARK: Keys and entries
 
-    /// Unwraps one key for each master key, of the keys of people and of their keys for models.
+    /// Opens, for each master key, one of the people's keys and one of their keys for models that it wrapped.
     private static func checkMasterKeys(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
         let name = "sealed keys"
         let sealing = Sealing(keys, random: SystemRandomness())
-        let people = try await queries.query(SubjectKeyStatements.oneOfEachMaster)
+        let personKeys = try await queries.query(SubjectKeyStatements.oneKeyPerMaster)
             .map { row in
                 (
                     id: try row["id"] as Pseudonym, master: try row["master"] as [UInt8],
@@ -60,7 +60,7 @@ public struct RestoreCheck: Sendable {
                 )
             }
         let modelKeys = try await queries.query(AIKeyStatements.oneKeyPerMaster).map(StoredAIKey.init)
-        let usedMasters = Set(people.map(\.master) + modelKeys.map(\.masterID))
+        let usedMasters = Set(personKeys.map(\.master) + modelKeys.map(\.masterID))
         let unknown = usedMasters.subtracting(keys.masterKeys.map(\.id))
         guard unknown.isEmpty else {
             let names = unknown.map { hexadecimal($0) }.sorted().joined(separator: ", ")
@@ -68,7 +68,7 @@ public struct RestoreCheck: Sendable {
                 name, "the audit key file lacks the master \(unknown.count == 1 ? "key" : "keys") \(names)",
                 advice: "add the “seal” lines of the key file that was in use when the backup was made")
         }
-        var damaged = people.filter { sealing.unwrap($0.wrapped, of: $0.id, master: $0.master) == nil }
+        var damaged = personKeys.filter { sealing.unwrap($0.wrapped, of: $0.id, master: $0.master) == nil }
             .map { "the key of the person \($0.id)" }
         damaged += modelKeys.filter { $0.opened(keys) == nil }.map { "the key of \($0.user) for a model" }
         guard damaged.isEmpty else {
@@ -185,6 +185,7 @@ public struct RestoreCheck: Sendable {
 
     // MARK: Feed
 
+    /// Checks that no feed accepts cursors from before the restore any more.
     private static func checkFeed(_ queries: any Queries) async throws -> CheckResult {
         let row = try await queries.query(FeedEpoch.status).onlyRow()
         let (families, older): (Int64, Int64) = (try row["families"], try row["older"])

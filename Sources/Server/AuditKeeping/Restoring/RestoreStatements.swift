@@ -26,9 +26,9 @@ enum RestoreStatements {
             AND NOT EXISTS (SELECT FROM audit_prune p WHERE p.family_id = l.family_id AND p.cut >= l.n)
         """
 
-    /// Counts the families and connections that have no clock, or one whose sequence number or hash differs
-    /// from the newest entry's, or one that is behind the time of a nag; and reads the first of them. A clock that is
-    /// behind would assign numbers and times a second time.
+    /// Counts all clocks (`families`) and the wrong ones (`wrong`), and reads the first family with a wrong one
+    /// (`first`). A clock is wrong if a family or connection lacks it, if its sequence number or hash differs from the
+    /// newest entry's, or if it is behind the time of a nag: it would assign numbers and times a second time.
     static let clocks: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE is_wrong)::bigint AS wrong,
                (array_agg(family_id ORDER BY family_id) FILTER (WHERE is_wrong))[1] AS first
@@ -54,6 +54,7 @@ enum RestoreStatements {
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = 'public'::regnamespace
         """
 
+    /// Counts the schema's foreign keys.
     static let foreignKeys: SQL = """
         SELECT count(*)::integer AS keys FROM pg_constraint
         WHERE contype = 'f' AND connamespace = 'public'::regnamespace

@@ -11,6 +11,7 @@ public struct Erasure: Sendable {
     public struct Extent: Sendable, Hashable {
         /// The chains that name the person, and the number of bodies about the person in each.
         public let chains: [(family: FamilyID, bodies: Int)]
+        /// The number of bodies about the person in all chains.
         public var bodies: Int { chains.reduce(0) { $0 + $1.bodies } }
 
         public static func == (left: Self, right: Self) -> Bool {
@@ -21,8 +22,10 @@ public struct Erasure: Sendable {
 
     /// A reason for which the person was not erased.
     public enum Fault: Error, CustomStringConvertible {
+        /// No account has the ID, or its person was erased before.
         case unknownPerson
         case member(of: FamilyID)
+        /// The person has connections, or invitations to a connection that are still open.
         case connected
 
         public var description: String {
@@ -47,7 +50,7 @@ public struct Erasure: Sendable {
             let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
                 let person = try await Self.erasablePseudonym(of: user, transaction)
-                let extent = try await Self.extent(of: person, transaction)
+                let extent = try await Self.readExtent(of: person, transaction)
                 if !isDryRun { try await erase(user, person, extent, tool, transaction) }
                 return extent
             }
@@ -69,7 +72,7 @@ public struct Erasure: Sendable {
         return person
     }
 
-    private static func extent(of person: Pseudonym, _ transaction: Transaction) async throws -> Extent {
+    private static func readExtent(of person: Pseudonym, _ transaction: Transaction) async throws -> Extent {
         let rows = try await transaction.query(ErasureStatements.chains(of: person))
         return Extent(
             chains: try rows.map { row throws(PostgresError) in (try row["family_id"], try row["bodies"]) })
@@ -101,6 +104,7 @@ public struct Erasure: Sendable {
 
 /// Every statement that erases a person from the audit log.
 enum ErasureStatements {
+    /// Reads the pseudonym and email address of an account, with the families in which the person is an active member.
     static func person(_ user: UserID) -> SQL {
         """
         SELECT u.pseudonym, u.email, m.family_id FROM users u

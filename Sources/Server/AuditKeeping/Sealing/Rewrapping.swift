@@ -4,8 +4,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps people's keys again with the first of the master keys, seals people's keys for models again with it, and
-/// retires the other master keys. Once those are destroyed, no older backup can show anything about people who were
+/// Wraps people's keys again with the newest master key, seals people's keys for models again with it, and retires the
+/// other master keys. Once those are destroyed, no older backup can show anything about people who were
 /// erased since.
 ///
 /// Each batch, and each key for models, is a transaction. If the process dies, the finished part remains, and the next
@@ -13,12 +13,14 @@ import SQL
 public enum Rewrapping {
     /// The error for a key that no master key unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
+        /// The key in words: whose it is, and for a key for a model the provider.
         let key: String
         public var description: String { "\(key) was wrapped by a master key that is not in the file, or changed" }
     }
 
     /// The error for a retired master key that still wraps keys, because a running server still uses it.
     public struct KeysInUse: Error, CustomStringConvertible {
+        /// The ID of the master key.
         let master: [UInt8]
         public var description: String {
             "a server still wraps keys with master \(hexadecimal(master)): restart all servers, then run --retire"
@@ -35,10 +37,13 @@ public enum Rewrapping {
         }
     }
 
+    /// The number of keys in a batch.
     public static let standardBatchSize: Int64 = 500
 
     /// Wraps all keys again that the newest master key does not wrap yet.
-    /// - Returns: their number.
+    /// - Parameter batch: the number of keys in a batch.
+    /// - Returns: the number of keys that were wrapped again.
+    /// - Throws: `UnknownMaster` for a key that no master key in the file unwraps.
     public static func run(
         databaseURL: String, keys: AuditKeyring, batch: Int64 = standardBatchSize
     ) async throws -> Int {

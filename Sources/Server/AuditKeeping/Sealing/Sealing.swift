@@ -68,7 +68,7 @@ enum SubjectKeyStatements {
     }
 
     /// Reads one wrapped key of each master key.
-    static let oneOfEachMaster: SQL =
+    static let oneKeyPerMaster: SQL =
         "SELECT DISTINCT ON (master) id, master, wrapped FROM audit_subject_key ORDER BY master"
 
     /// Returns a part of an act, which stores a key. It violates `ConstraintName.subjectKey` where another act stored
@@ -78,7 +78,7 @@ enum SubjectKeyStatements {
     }
 }
 
-/// The body of an entry as the database holds it.
+/// The body of a stored entry, opened if it was sealed.
 enum StoredBody {
     case whole(salt: [UInt8], body: [UInt8])
     /// Body and salt are deleted.

@@ -45,7 +45,7 @@ extension AIStatements {
         """
     }
 
-    /// Part of an act: records a digest that is sent to these people. Its `nag_id` is zero.
+    /// Returns a part of an act, which records a digest that is sent to these people. Its `nag_id` is zero.
     static func sendDigest(
         _ event: EventID, _ message: String, to recipients: [UserID], onBehalfOf user: UserID, at now: Timestamp
     ) -> SQL {

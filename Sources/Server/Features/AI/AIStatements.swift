@@ -6,9 +6,9 @@ import SQL
 
 /// Every statement of the mediator: reads of facts and permissions, and records of answers and digests.
 enum AIStatements {
-    /// Reads the caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. A
-    /// row without `recipient_id`: the ledger has no such nag for the caller. Most columns are in the order in which
-    /// `NagConsultation` reads them, which is the fastest.
+    /// Reads the caller's right to ask and the facts about a nag, as of one moment. It reads no row if the session has
+    /// ended, and a row without `recipient_id` if the ledger has no such nag for the caller. Most columns are in the
+    /// order in which `NagConsultation` reads them, which is the fastest.
     static func nagFacts(
         _ nag: NagID, in ledger: NagLedger, for caller: Caller, _ depth: FactDepth
     ) -> SQL {
@@ -55,7 +55,7 @@ enum AIStatements {
         }
     }
 
-    /// An expression: the `authority_seq` of the caller's own family.
+    /// Returns an expression of the sequence number at which rights changed last in the caller's own family.
     private static func authoritySeq(for ledger: NagLedger) -> SQL {
         switch ledger {
         case .family: "c.authority_seq"
@@ -69,8 +69,8 @@ enum AIStatements {
             AS is_enabled
         """
 
-    /// Columns: the caller's preferences for the AI, and the family whose constraints the caller obeys; null without a
-    /// family. Each statement selects `authority_seq` itself.
+    /// The columns of the caller's preferences for the AI, and of the family whose constraints the caller obeys; null
+    /// without a family. Each statement selects `authority_seq` itself.
     private static let settingColumns: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
         p.prefs->>'ai_model_local' AS ai_model_local, p.prefs->>'ai_model_cloud' AS ai_model_cloud,
@@ -79,6 +79,7 @@ enum AIStatements {
         p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id
         """
 
+    /// Returns the columns of the facts, beginning with a comma; nothing for the depth `none`.
     private static func factColumns(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
         let tone: SQL = """
             , (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
@@ -104,7 +105,7 @@ enum AIStatements {
         }
     }
 
-    /// An expression: the status of the relationship between the caller and the nag's recipient.
+    /// Returns an expression of the status of the relationship between the caller and the nag's recipient.
     private static func relationship(in ledger: NagLedger) -> SQL {
         switch ledger {
         case .family: RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")
@@ -117,6 +118,7 @@ enum AIStatements {
         }
     }
 
+    /// Returns the joins that `factColumns` needs at that depth.
     private static func joins(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
         switch depth {
         case .none: ""
@@ -156,7 +158,9 @@ enum AIStatements {
         }
     }
 
+    /// An expression that is 1 if the nag `n` is completed or missed, and 0 otherwise.
     private static let isResolved: SQL = "(n.status IN ('completed', 'missed'))::integer"
+    /// An expression that is 1 if the nag `n` is completed, and 0 otherwise.
     private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
     /// Selects the counted push-backs on each open nag of a member: the times since the nag's due cycle began, in
@@ -176,14 +180,15 @@ enum AIStatements {
         """
     }
 
+    /// Returns an expression that formats a moment as RFC 3339, with milliseconds in UTC.
     private static func rfc3339(_ moment: SQL) -> SQL {
         """
         to_char(\(moment) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
         """
     }
 
-    /// Reads a row for each missed nag, with the person's pseudonym; one row without times if the person missed none.
-    /// No row: the person never was a member of the family.
+    /// Reads a row with the person's pseudonym for each nag that they missed after `start` and not after `end`. It
+    /// reads one row without times if there is none, and no row if the person never was a member of the family.
     static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
         """
         SELECT u.pseudonym, e.at, e.due_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -205,8 +210,8 @@ enum AIStatements {
         """
     }
 
-    /// A condition: the person asked for the text in a mediation row, or received it. Nobody else may read a text of
-    /// the mediator before a draft with that text is executed.
+    /// Returns the condition that the person asked for the text in a mediation row, or received it. Nobody else may
+    /// read a text of the mediator before a draft with that text is executed.
     static func isReader(_ user: SQL, _ row: SQL) -> SQL {
         "(\(row).actor_id = \(user) OR \(user) = ANY(\(row).recipient_ids))"
     }
@@ -220,7 +225,8 @@ enum AIStatements {
         """
     }
 
-    /// Part of an act: records an answer.
+    /// Returns a part of an act, which records an answer. Without a nag its `nag_id` is zero.
+    /// - Parameter promptType: the kind of the answer: usually the ID of the operation.
     static func insertAnswer(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
         onBehalfOf user: UserID

@@ -8,7 +8,8 @@ import SQL
 /// The facts that a page of the feed carries for devices that answer AI questions themselves. They are read in the
 /// page's own statement, so that rows, cursor and facts are of the same moment.
 enum DeviceFacts {
-    /// The text columns of `rows(for:)`, in their order.
+    /// The text columns of `rows(for:)`, in their order: the member's name and preferences, the family's time zone,
+    /// and a JSON object with the other facts about the member.
     private enum TextColumn: Int, CaseIterable {
         case name, preferences, familyZone, details
 
@@ -78,8 +79,8 @@ enum DeviceFacts {
                 let memberDetails = try? JSONValue(parsing: Array(text.utf8).span),
                 let zone = row.text(TextColumn.familyZone.column)
             else { throw .unexpectedShape("the facts of a member") }
-            let preferences = preferences(row, memberDetails, familyZone: zone)
-            guard let member = member(row, memberDetails, preferences) else {
+            let preferences = readPreferences(row, memberDetails, familyZone: zone)
+            guard let member = readMember(row, memberDetails, preferences) else {
                 throw .unexpectedShape("the facts of a member")
             }
             if facts == nil {
@@ -102,7 +103,7 @@ enum DeviceFacts {
         return facts
     }
 
-    private static func preferences(_ row: Row, _ memberDetails: JSONValue, familyZone: String) -> Preferences {
+    private static func readPreferences(_ row: Row, _ memberDetails: JSONValue, familyZone: String) -> Preferences {
         let stored = row.text(TextColumn.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
         var quietHours: QuietHours?
         if let start = memberDetails["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
@@ -114,7 +115,7 @@ enum DeviceFacts {
             familyZone: familyZone, childQuietHours: quietHours)
     }
 
-    private static func member(_ row: Row, _ memberDetails: JSONValue, _ preferences: Preferences) -> MemberFacts? {
+    private static func readMember(_ row: Row, _ memberDetails: JSONValue, _ preferences: Preferences) -> MemberFacts? {
         guard let role = memberDetails["role"]?.stringValue.flatMap(FamilyRole.init),
             let status = memberDetails["status"]?.stringValue.flatMap(MembershipStatus.init),
             let resolvedJSON = memberDetails["resolved"], let resolved = try? [ResolvedNags](json: resolvedJSON),

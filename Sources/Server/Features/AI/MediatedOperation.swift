@@ -48,6 +48,8 @@ struct MediatedOperation {
         }
     }
 
+    /// A function that answers a question. The `FamilyID` is the one that `Mediator.answer` expects of the question's
+    /// nag; nil for any.
     private typealias AnswerFunction<Question, Response: WireInput & WireMembers & Hashable> = (
         Mediator, Question, ExecutionOptions, FamilyID?, PushBackDrafting?, Caller
     ) async throws -> AIAnswer<Response>
@@ -116,6 +118,7 @@ extension CoachQuestion: ExecutedQuestion {
 }
 
 extension ExecutionRequest {
+    /// - Parameter lengths: the allowed numbers of Unicode scalars.
     fileprivate func requiredText(_ lengths: ClosedRange<Int> = 1...maxTextLength) throws(APIError) -> String {
         guard let text else { throw .questionLacks("text") }
         guard lengths.contains(text.unicodeScalars.count) else { throw .questionIsTooLong }

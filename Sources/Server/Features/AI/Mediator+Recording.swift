@@ -10,7 +10,7 @@ extension Mediator {
     /// answer. Not inlined, because otherwise the frame that `decide` allocates for each question would contain the
     /// local values of this function.
     @inline(never)
-    func recordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+    func makeRecordedAnswer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokenStatements: [SQL],
         isDrafted: Bool
@@ -26,11 +26,12 @@ extension Mediator {
         let includesExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
             AIAnswer(response, execution: includesExecution ? report : nil), event, by: author, report,
-            answerAct(attempt, operation.id, event, outcome.rule, record, report, tokenStatements))
+            makeAnswerAct(attempt, operation.id, event, outcome.rule, record, report, tokenStatements))
     }
 
-    /// Replaces the rules' text by the model's, if a model was asked to word this response and its text passes the
-    /// checks.
+    /// Replaces the rules' text by the model's, if a model was asked to word this response, its text passes the checks,
+    /// and the facts have not changed since.
+    /// - Returns: the author of the text, and why it is not the model if that was wanted.
     /// - Throws: the model's fault, where the rules may not answer instead.
     private func applyModelText<Question: AIQuestion, Response>(
         _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
@@ -64,7 +65,7 @@ extension Mediator {
     }
 
     /// Returns the act that records an answer, in the feed as `event`.
-    private func answerAct(
+    private func makeAnswerAct(
         _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: HeuristicRule,
         _ record: AIRecord,
         _ report: ExecutionReport, _ tokenStatements: [SQL]

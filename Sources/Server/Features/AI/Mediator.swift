@@ -59,7 +59,7 @@ package final class Mediator {
         {
             throw APIError.noSuchNag
         }
-        func attempt(_ consultation: NagConsultation) -> ExecutionAttempt {
+        func prepareAttempt(_ consultation: NagConsultation) -> ExecutionAttempt {
             makeAttempt(
                 operation.id, question, options, caller, consultation.ledger, consultation.requester,
                 consultation.recipient, nag, since: started)
@@ -70,7 +70,7 @@ package final class Mediator {
             if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
             let people = [caller.userID, firstConsultation.snapshot.facts.nag.recipientID]
             reply = try await askModel(
-                operation, question, Question.facts(in: firstConsultation.snapshot), attempt(firstConsultation),
+                operation, question, Question.facts(in: firstConsultation.snapshot), prepareAttempt(firstConsultation),
                 withoutNamesOf: people)
             reusableConsultation = nil
         }
@@ -85,16 +85,16 @@ package final class Mediator {
                             caller, on: nag, act, depth, queries, session: options.sessionID)
                     } catch let error as APIError {
                         guard let reply else { throw error }
-                        return attempt(firstConsultation).refuse(error, after: reply)
+                        return prepareAttempt(firstConsultation).refuse(error, after: reply)
                     }
                 }
                 reusableConsultation = nil
                 if let denial = consultation.denial {
                     guard let reply else { return consultation.refuse(operation.id.auditKinds.denied, denial) }
-                    return attempt(consultation).refuse(APIError(denial.code, denial.reason), after: reply)
+                    return prepareAttempt(consultation).refuse(APIError(denial.code, denial.reason), after: reply)
                 }
                 return try await self.decide(
-                    operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply,
+                    operation, question, Question.facts(in: consultation.snapshot), prepareAttempt(consultation), reply,
                     drafting, queries)
             }
         }
@@ -177,7 +177,7 @@ package final class Mediator {
     // MARK: Parts of all operations
 
     /// Reads the caller's right to ask about a nag, and the nag's facts.
-    /// - Parameter session: the AI session whose turns are added to the facts; nil for none.
+    /// - Parameter session: the AI session whose turns are added to the facts if `depth` is `full`; nil for none.
     func consult(
         _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries,
         session: Secret? = nil
@@ -226,7 +226,8 @@ package final class Mediator {
 
     /// Asks a model to word the answer, if the question asks for a model and may be sent to one. Nothing is recorded
     /// here, because the act checks every refusal again.
-    /// - Parameter people: the people in whose families the names are read with which the model's text is checked.
+    /// - Parameter people: the model's text must not contain the name of a member of these people's families, unless
+    ///   the facts contain it.
     private func askModel<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, withoutNamesOf people: [UserID]
@@ -294,7 +295,7 @@ package final class Mediator {
         }
         let recorded: RecordedAnswer<Response>
         do throws(ExecutionRefusal) {
-            recorded = try recordedAnswer(
+            recorded = try makeRecordedAnswer(
                 operation, question, facts, attempt, permit, reply, tokenStatements, isDrafted: drafting != nil)
         } catch {
             return refuse(error)

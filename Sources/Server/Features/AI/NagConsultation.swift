@@ -17,7 +17,8 @@ final class NagConsultation {
     private(set) var snapshot: Snapshot<NagFacts>
 
     /// - Throws: 404 unless the nag belongs to the caller's family, or to a connection and the caller has a part in the
-    ///   nag; 403 when a consent or preference is missing, for somebody whom the role matrix allows `act`.
+    ///   nag; 403 when nothing denies the caller `act`, but the consent is missing or the preferences switch the AI
+    ///   off.
     init(
         _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: FactDepth, zones: ZoneTable
     ) throws {
@@ -76,7 +77,7 @@ final class NagConsultation {
     /// Adds the turns of the AI session that the question belongs to.
     func addSession(_ turns: [SessionTurn]) { snapshot.facts.session = turns }
 
-    /// Refuses the operation and records that in the audit log.
+    /// Returns the decision that refuses the operation and records the refusal in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             .denial(

@@ -40,8 +40,9 @@ extension APIError {
 struct AISettings {
     let mode: AIMode
     let privacyLevel: PrivacyLevel
-    /// The models that the person has chosen; nil for none.
+    /// The name of the local model that the person has chosen; nil for none.
     let localModel: String?
+    /// The name of the cloud model that the person has chosen; nil for none.
     let cloudModel: String?
     /// The maximum number of tokens of a question that is routed locally where neither a constraint nor the privacy
     /// level decides. Longer questions are routed to the cloud.

@@ -6,7 +6,7 @@ import SQL
 
 /// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
 /// settings, the person's own words in excuses, completions, inputs, drafts and comments on policies, the history of AI
-/// answers, and uploaded pictures.
+/// answers, uploaded pictures, and the digests of known network addresses.
 ///
 /// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
 /// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
@@ -27,11 +27,12 @@ struct AccountPurge {
 
     let database: any Queries
     let ledger: Ledger
+    /// The number of days between deletion and purge.
     let days: Int
 
     /// Reads the accounts to purge, the oldest deletions first; at most `limit` of them.
     func dueAccounts(at now: Timestamp, limit: Int) async throws -> [Account] {
-        let statement = AccountStatements.deletedAccounts(before: now - .days(Int64(days)), limit: limit)
+        let statement = AccountStatements.deletedAccounts(deletedUpTo: now - .days(Int64(days)), limit: limit)
         return try await database.query(statement).map { row throws(PostgresError) in
             Account(id: try row["id"], deletedAt: try row["deleted_at"])
         }
@@ -94,9 +95,9 @@ public enum AccountPurgeCommand {
         try await Schema.withDatabase(databaseURL) { database in
             let tool = AuditMaintenance(database, keys, clock: clock)
             let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
-            let due = try await purge.dueAccounts(at: clock.now(), limit: .max)
-            for account in due { report(account.id, account.deletedAt) }
-            if isDryRun { return due.count }
+            let dueAccounts = try await purge.dueAccounts(at: clock.now(), limit: .max)
+            for account in dueAccounts { report(account.id, account.deletedAt) }
+            if isDryRun { return dueAccounts.count }
             return try await purge.run(SystemActor.commandLine) { tool.context(clock.now()) }
         }
     }

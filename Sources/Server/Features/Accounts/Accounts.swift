@@ -33,8 +33,9 @@ final class Accounts {
     /// account still exists.
     ///
     /// People delete their own account; a child's account that was made in a family is deleted by its guardians.
-    /// - Throws: 404 for other accounts, whether they exist or not; 409 if the person is invited again before each of
-    ///   eight attempts.
+    /// - Throws: 404 for accounts outside the caller's family, whether they exist or not; 403 where the caller may not
+    ///   delete the account; 412 for the last guardian of a family with other members; 409 if the person is invited
+    ///   again before each of eight attempts.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         guard call.parameters.userID == caller.userID else { return try await deleteUnconnected(caller, call) }
         // The deletion is refused as long as there are connections; somebody may invite the person at this moment.
@@ -97,6 +98,7 @@ extension Act {
 }
 
 extension Departure<AccountResponse> {
+    /// Returns the departure of a member whose account is deleted in the same act. `answer` is the response.
     static func accountDeletion(_ answer: AccountResponse, at now: Timestamp) -> Departure {
         Departure(
             kind: .accountDeleted, deniedKind: .accountDeleteDenied,

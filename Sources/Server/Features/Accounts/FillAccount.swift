@@ -25,7 +25,7 @@ extension Accounts {
             let hasDateOfBirth: Bool = try row["has_date_of_birth"]
             let dateOfBirth = hasDateOfBirth ? nil : sentDateOfBirth
             if account.email == nil, body.email != nil || dateOfBirth != nil {
-                throw APIError.guardianKeepsProfile
+                throw APIError.onlyGuardianChangesProfile
             }
             if let dateOfBirth, dateOfBirth.isUnder13(on: UniversalTime().local(caller.now).date) {
                 throw APIError.under13NeedsGuardian

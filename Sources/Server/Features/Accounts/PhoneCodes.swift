@@ -12,23 +12,23 @@ enum PhoneCodes {
 
     static func make(_ random: any Randomness) -> String { random.code(PhoneCode.length, of: "0123456789") }
 
-    /// Returns the digests of a code, one for each token key, the newest key's first. That first digest is
-    /// stored in place of the code.
+    /// Returns the keyed hashes of a code, one for each token key, the newest key's first. That first hash is stored in
+    /// place of the code.
     static func hashes(_ code: String, of user: UserID, for phone: String, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "phone code\n\(user)\n\(phone)\n\(code)")
     }
 }
 
 extension Attempts.Limit {
-    /// Returns the limit of codes that are sent to one number, whoever requests them. A new token key restarts the
-    /// count.
+    /// Returns the limit of codes that are sent to one number, whoever requests them: three a day. A new token key
+    /// restarts the count.
     static func phoneCodes(to phone: PhoneNumber, _ tokens: Tokens) -> Attempts.Limit {
         Attempts.Limit(
             subject: tokens.keyedHashes(of: "phone code limit\n\(phone.wireText)")[0], maxCount: 3, window: .days(1),
             refusal: APIError.tooManyCodesForNumber)
     }
 
-    /// The limit of codes that all instances together send.
+    /// The limit of codes that all instances together send: a hundred an hour.
     static let phoneCodes = Attempts.Limit(
         subject: [UInt8](repeating: 0, count: 32), maxCount: 100, window: .hours(1),
         refusal: APIError.tooManyCodesFromServer)
@@ -46,8 +46,8 @@ enum PhoneCodeStatements {
         """
     }
 
-    /// Counts an attempt at the account's code. Returns no row if there is no code, it has expired, or its attempts are
-    /// used up.
+    /// Counts an attempt at the account's code, and returns its `phone` and `code_hash`. No row: there is no code, it
+    /// has expired, or its attempts are used up.
     static func countAttempt(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE phone_codes SET attempts = attempts + 1
@@ -56,7 +56,7 @@ enum PhoneCodeStatements {
         """
     }
 
-    /// Reads the `phone` of the account's code. No row: the code was replaced or has expired.
+    /// Reads the `phone` of the account's code with that hash. No row: the code was used or replaced, or has expired.
     static func phone(of user: UserID, _ hash: [UInt8], at now: Timestamp) -> SQL {
         """
         SELECT phone FROM phone_codes WHERE user_id = \(user) AND code_hash = \(hash) AND expires_at > \(now)

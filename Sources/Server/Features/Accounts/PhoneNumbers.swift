@@ -22,7 +22,9 @@ final class PhoneNumbers {
         routes.signedIn(API.deletePhone, remove)
     }
 
-    /// Sends a code to the number.
+    /// Sends a code to the new number, after a check of the caller's password.
+    /// - Throws: 403 for a child, and for an account that was made in a family; 409 where the server sends no text
+    ///   messages.
     func requestCode(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }

@@ -6,8 +6,8 @@ import Postgres
 /// Deletes the accounts of people under 13 whom no family has admitted within thirty days of their sign-up.
 ///
 /// Without a guardian's consent the server must not keep a child's data, nor an address that somebody else may own. Each
-/// account is an act on the chain outside families, and its data is purged like that of any deleted account. Any number
-/// of instances may run it at the same time.
+/// deletion is an act on the chain outside families, and the account's data is purged like that of any deleted account.
+/// Any number of instances may run it at the same time.
 struct UnclaimedAccounts {
     static let lifetime = Timestamp.Span.days(30)
 

@@ -24,11 +24,14 @@ public enum Admins {
         public var isCurrent: Bool { revokedAt == nil && deletedAt == nil }
     }
 
-    /// A reason for which an administrator could not be made or revoked.
+    /// A reason for which an administrator could not be made or revoked, or a password code not be made.
     public enum Fault: Error, CustomStringConvertible {
         case emailIsTaken
+        /// The administrator to revoke does not exist, or is a former one.
         case noSuchAdministrator
+        /// No account with a password has the address for which a password code was requested.
         case noAccount
+        /// The text is what `weakness` returned.
         case weakPassword(String)
         case notAnEmail
 
@@ -43,9 +46,9 @@ public enum Admins {
         }
     }
 
-    /// Returns the reason for which an administrator may not have a password; nil if they may. It needs at least 16
-    /// characters, ten of them different. It may not contain the part of the address before the @, if that has four
-    /// characters or more.
+    /// Returns the rule that an administrator's password breaks, such as `must have at least 16 characters`; nil if the
+    /// password is allowed. It needs at least 16 characters, ten of them different, and no more than any password may
+    /// have. It may not contain the part of the address before the @, if that has four characters or more.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have at least 16 characters" }
         let maxLength = Secret.passwordLengths.upperBound
@@ -56,7 +59,8 @@ public enum Admins {
         return nil
     }
 
-    /// Makes an administrator.
+    /// Makes an administrator's account with an email address and a password.
+    /// - Throws: `Fault` if the address is invalid or taken, or the password is too weak.
     public static func create(
         databaseURL: String, keys: AuditKeyring, email: String, password: String,
         cost: PasswordHashing.Cost = .interactive, clock: any WallClock = SystemClock()
@@ -132,6 +136,8 @@ enum AdminStatements {
         ORDER BY a.created_at, a.user_id
         """
 
+    /// Reads the `id` and `pseudonym` of the administrator with that address. No row: there is none, or their rights
+    /// were revoked, or their account was deleted.
     static func activeAdministrator(email: String) -> SQL {
         """
         SELECT u.id, u.pseudonym FROM admins a JOIN users u ON u.id = a.user_id

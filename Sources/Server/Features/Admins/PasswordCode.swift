@@ -6,7 +6,9 @@ import Postgres
 extension Admins {
     /// Makes a code with which somebody who has forgotten the password of their account can set a new one. The
     /// audit log records that the code was made.
-    /// - Returns: the code as people read it.
+    /// - Returns: the code in groups of five letters and digits (`AccountCodes.formatted`). It is valid for half an
+    ///   hour.
+    /// - Throws: `Fault` if the address is invalid, or no account with a password has it.
     public static func makePasswordCode(
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
     ) async throws -> String {

@@ -3,8 +3,8 @@ enum AttachmentName {
     /// The maximum length of a name, in Unicode scalars.
     private static let maxLength = 100
 
-    /// Returns the last component of a client's path, without invisible characters and those with a meaning in paths or
-    /// header fields; `picture` if nothing is left.
+    /// Returns the last component of a client's path, at most `maxLength` long, without invisible characters and those
+    /// with a meaning in paths or header fields; `picture` if nothing is left.
     static func sanitized(_ filename: String?) -> String {
         let last = (filename ?? "").split { $0 == "/" || $0 == "\\" }.last ?? ""
         let scalars = last.unicodeScalars.filter { scalar in

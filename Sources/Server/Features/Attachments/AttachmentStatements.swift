@@ -8,7 +8,7 @@ enum AttachmentStatements {
     // MARK: Reading
 
     /// Reads the caller, and the attachment with its nag and the caller's relation to the nag, as of one moment. No
-    /// row: the session has ended.
+    /// row: the session has ended. Without such an attachment, its columns are null.
     static func attachment(_ attachment: AttachmentID, for caller: Caller) -> SQL {
         """
         SELECT u.status AS account_status, a.uploader_id, a.filename, a.content_type, a.size, a.digest, n.creator_id,

@@ -42,7 +42,7 @@ extension Attachments {
             fields: status == .partialContent ? fields + [contentRange] : fields, bytes: bytes)
     }
 
-    /// The description of a picture without its bytes.
+    /// The data that is stored about a picture, without its bytes.
     private struct Description {
         let size: Int
         let digest: [UInt8]

@@ -4,7 +4,8 @@ import Domain
 import Postgres
 import Reactor
 
-/// Checks one family's log and state on request, as the background check does periodically.
+/// The check of one family's audit log and of its rows in the database on request. The background check makes the same
+/// comparison periodically.
 final class AuditCheck {
     private let services: Services
     private let findings: AuditFindings
@@ -16,8 +17,9 @@ final class AuditCheck {
 
     /// Verifies a family's audit log and compares the database's rows with it, for somebody who may read the log.
     /// Stores the first finding.
-    /// - Throws: 409 where this server keeps no log, 422 for an administrator who names no family, 429 for somebody who
-    ///   has too many checks and exports under way.
+    /// - Throws: 403 for other callers, 409 where this server keeps no log, 422 for an administrator who names no
+    ///   family; 429 while too many checks and exports of the person or their network are under way, 503 for too many
+    ///   in all.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(runningExport) {} }

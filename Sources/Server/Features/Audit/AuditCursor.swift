@@ -4,9 +4,12 @@ import Domain
 /// A position in a list of the audit log, opaque to clients. The next page contains the entries of earlier times, and
 /// those of the same time that come before this family and number.
 struct AuditCursor: Hashable {
+    /// The family of the last entry that was listed. If `number` is 0, it is the family whose audit log is read, or
+    /// `outside` for the log of all families.
     let family: FamilyID
     /// The number of the last entry that was listed or searched; 0 if no entry of the time `at` is left.
     let number: Int64
+    /// The time of the last entry that was listed or searched.
     var at = Timestamp.epoch
 
     /// Returns the position just below a moment: that moment and later ones are excluded.

@@ -29,9 +29,10 @@ package final class AuditEvents {
             searchedTo: outcome.searchedTo)
     }
 
-    /// Returns one entry with its inclusion proof.
+    /// Returns one entry with its inclusion proof; without a proof while the newest checkpoint does not cover the
+    /// entry.
     /// - Throws: 404 when there is no such entry, 403 when the caller may not read that audit log.
-    func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
+    func get(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
         guard let number = path.number else { throw APIError.noSuchAuditEntry }
         _ = try await services.auditReader(

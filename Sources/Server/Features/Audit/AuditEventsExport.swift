@@ -13,8 +13,9 @@ final class AuditEventsExport {
 
     init(_ services: Services) { self.services = services }
 
-    /// Sends the file page by page.
-    /// - Throws: 403 as for the list of the same entries.
+    /// Sends the file page by page. It ends early if a read fails, or the caller may no longer read the audit log.
+    /// - Throws: 403 as for the list of the same entries; 429 while too many exports of the person or their network are
+    ///   under way, 503 for too many in all.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (conditions, format) = (call.parameters.conditions, call.parameters.format)
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)

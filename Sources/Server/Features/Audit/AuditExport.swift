@@ -16,7 +16,10 @@ final class AuditExport {
         self.findings = findings
     }
 
-    /// Sends the lines as they are read. The response has no length; it ends early if a read fails.
+    /// Sends the audit log's records as JSON lines while they are read. The response has no length. It ends early if a
+    /// read fails, or the caller may no longer read the audit log.
+    /// - Throws: 422 for a negative `after`; 429 while too many exports of the person or their network are under way,
+    ///   503 for too many in all.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
@@ -48,7 +51,8 @@ final class AuditExport {
 
     /// Verifies the content of an export, and for an administrator who names no family also the signatures of all
     /// checkpoints. The first finding is stored.
-    /// - Throws: 429 for somebody who has too many exports and checks under way.
+    /// - Throws: 429 while too many exports and checks of the person or their network are under way, 503 for too many
+    ///   in all.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(runningExport) {} }
@@ -97,6 +101,7 @@ final class AuditExport {
         AuditLogExport(services.throttledQueries(of: caller), services.sealing, on: services.database.poller)
     }
     private var cooperativeYield: CooperativeYield { CooperativeYield(poller: services.database.poller) }
+    /// The log's name in its checkpoints; `nagz` where this server keeps no log.
     private var origin: String { services.auditKeyring?.origin ?? "nagz" }
 }
 

@@ -15,7 +15,7 @@ struct AuditFilter {
         case trace(TraceID)
         /// Entries with the id as their resource or trace, or by or about the person.
         case id(ResourceID, Pseudonym)
-        /// A search text that no single index answers.
+        /// Entries that match any meaning of a search text, where no single index finds all of them.
         case search(SearchMeanings)
         /// Every entry except the person's reads as an administrator.
         case excludingReadsBy(Pseudonym)
@@ -23,15 +23,19 @@ struct AuditFilter {
 
     /// The meanings of a search text: an entry matches if any of them does.
     struct SearchMeanings: Hashable {
+        /// The kinds whose names contain the text.
         var kinds: [String]
+        /// The people whose names contain the text.
         var people: [Pseudonym]
-        /// The last eight digits of an id, as the console shows it.
+        /// The last eight digits of an id, as the console shows it; nil if the text has another form.
         var idSuffix: String?
     }
 
     /// The conditions, usually the most selective first.
     var conditions: [Condition] = []
+    /// The time of the earliest entries that match; nil without a limit.
     var from: Timestamp?
+    /// The time before which entries match; nil without a limit.
     var to: Timestamp?
 
     /// Creates the filter of all conditions; nil when nothing can match: the actor or subject is unknown or erased, or
@@ -93,7 +97,7 @@ struct AuditFilter {
     }
 
     /// Returns the eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` or `Family 1a2b3c4d`, as the console shows
-    /// people and families without a name.
+    /// people and families without a name; nil for any other text.
     private static func idSuffix(_ text: String) -> String? {
         let words = text.lowercased().split(separator: " ")
         guard let last = words.last, last.utf8.count == 8, last.utf8.allSatisfy(\.isLowerHexDigit),

@@ -28,7 +28,7 @@ enum AuditFindingStatements {
         """
     }
 
-    /// Returns a part of an act, which acknowledges a finding.
+    /// Part of an act: acknowledges a finding.
     static func acknowledge(_ finding: KeptFinding) -> SQL {
         """
         UPDATE audit_findings f SET acknowledged_at = \(finding.acknowledgedAt),

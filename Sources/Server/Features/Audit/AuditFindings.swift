@@ -4,8 +4,8 @@ import Domain
 import Postgres
 import SQL
 
-/// The findings of verifications on request. A finding stays, also when a later verification finds nothing, until an
-/// administrator acknowledges it with a reason: whoever tampered could have undone it in between.
+/// The findings of verifications and checks on request. A finding stays open until an administrator acknowledges it
+/// with a reason, even if a later verification finds nothing: whoever tampered could have undone it in between.
 final class AuditFindings {
     private let services: Services
 

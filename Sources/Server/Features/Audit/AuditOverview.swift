@@ -16,7 +16,7 @@ final class AuditOverview {
 
     /// Lists the guardian's own family, or a page of all families for an administrator.
     /// - Throws: 422 for an invalid cursor.
-    func families(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
+    func listFamilies(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
         let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
         let query = call.parameters
         guard let offset = Int64(query.cursor ?? "0"), (0...1_000_000).contains(offset) else {
@@ -39,9 +39,11 @@ final class AuditOverview {
             nextCursor: hasMore ? String(offset + Int64(Self.pageSize)) : nil)
     }
 
-    /// Counts the entries of each kind in minutes, hours, days, weeks or months of a zone: at most 135 intervals.
-    /// - Throws: 422 for a range shorter than a second or longer than about eleven years, and for an unknown zone.
-    func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
+    /// Counts the entries of each kind in minutes, hours, days, weeks or months of a zone: at most 135 intervals, and
+    /// only the newest `entryLimit` entries.
+    /// - Throws: 422 for a range that is shorter than a second, is longer than about eleven years or begins before
+    ///   1970, and for an unknown zone.
+    func getActivity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
         let query = call.parameters
         let to = query.to ?? caller.now
         let from = query.from ?? to - .days(30)

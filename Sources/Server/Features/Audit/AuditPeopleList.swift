@@ -2,22 +2,22 @@ import Contract
 import Domain
 import Postgres
 
-/// Lists the people that an audit log names, and their consents.
+/// The lists of the people that an audit log names, and of their consents.
 final class AuditPeopleList {
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// Lists the people of the named family or of the caller's own. An administrator who names no family gets the
-    /// administrators.
+    /// Lists the actors that are not people, and the people of the named family or of the caller's own. An
+    /// administrator also gets all administrators; without a family, no other people.
     func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
         return AuditPeople(items: try await services.auditPeople(for: reader))
     }
 
-    /// Lists the consents in force for each member.
-    func consents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
+    /// Lists the consents in force for each member of a family.
+    func listConsents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
         let family = call.parameters.familyID
         _ = try await services.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
         let rows = try await services.database.query(ConsentStatements.consentsInForce(in: family))
@@ -31,8 +31,10 @@ final class AuditPeopleList {
 }
 
 extension Services {
-    /// Returns the actors of the system and the people: with names for a guardian, with roles only for an
-    /// administrator. Administrators see each other by address.
+    /// Returns the people that the reader's audit log can name, and the actors that are not people.
+    ///
+    /// The people are a family's present and former members or a connection's parties. An administrator gets members
+    /// without names and no parties, and also all administrators with their email addresses as names.
     func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {
         var people = AuditPerson.system
         if let family = reader.family {
@@ -61,8 +63,8 @@ extension Services {
         return people
     }
 
-    /// Returns the filter of all conditions. A search text also matches the people whose names, as the reader sees
-    /// them, contain it.
+    /// Returns the filter of all conditions; nil if no entry can match. A search text also matches the people whose
+    /// names, as the reader sees them, contain it.
     func auditFilter(_ query: AuditConditions, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.searchText(of: query).lowercased()
         let isSearch = !text.isEmpty && ResourceID(text) == nil

@@ -51,13 +51,13 @@ struct AuditQueryPlan {
         (self.rangeCount, self.readsOneChain) = (rangeCount, readsOneChain)
     }
 
-    /// Whether the plan's own condition is the whole filter.
+    /// Whether the plan reads a single range, and all entries of that range match the filter.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
         rangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || readsOneChain)
     }
 
-    /// Selects the `at` of the entry that is `depth` entries back, and its `n` in a chain; both null if there are
-    /// fewer.
+    /// Selects the position that the plan reaches with `depth` entries: `at`, and `n` if it reads one chain. Each range
+    /// counts its share of them; the newest position of all ranges is selected, null if each has fewer entries.
     func reachedPosition(_ span: AuditSpan, _ depth: Int) -> SQL {
         let skippedCount = max(1, depth / rangeCount) - 1
         let parts = ranges.map { range -> SQL in

@@ -5,7 +5,7 @@ import SQL
 
 /// Reads one page of the audit log, newest first.
 ///
-/// The cost of a page is bounded, however long the log is and whatever the filter is: each condition has an index by
+/// The cost of a page is bounded, however long the log is and whatever the filter is: most conditions have an index by
 /// time, and so have all entries together. To read by one of these indexes is a *plan*. A first statement measures how
 /// far back each plan gets within `depth` entries. The page then uses the plan that gets farthest, and checks the
 /// other conditions of the filter on its entries.
@@ -18,8 +18,9 @@ struct AuditScan {
     let filter: AuditFilter
     /// The family whose entries are read; nil for all families.
     let family: FamilyID?
-    /// The position below which the page begins; nil for the newest entry.
+    /// The position below which the page begins; nil if the page begins with the newest entry.
     let before: AuditCursor?
+    /// The maximum number of entries on the page, at most 200.
     let limit: Int
     var depth = standardDepth
     /// Whether the page MUST reveal nothing about other families, as for guardians. Otherwise a short page can reveal
@@ -89,7 +90,7 @@ struct AuditSpan {
     }
 
     let family: FamilyID?
-    /// The position below which the page begins; nil for the newest entry.
+    /// The position below which the page begins; nil if the page begins with the newest entry.
     let before: AuditCursor?
     /// The end of the search of this page; nil if the page reads all that is left.
     var searchEnd: LastEntry?
@@ -107,16 +108,19 @@ struct AuditSpan {
         filterHasEnd = filter.to != nil
     }
 
+    /// The time of the earliest entries that the page can contain.
     var from: Timestamp { searchEnd?.at ?? filterStart ?? .epoch }
 
     // MARK: Numbers of one family's entries. Times never decrease in a chain, so a binary search finds a time.
 
+    /// An expression: the lowest number of the entries that the page searches.
     var firstNumber: SQL {
         if let number = searchEnd?.number { return "\(number)" }
         guard let family, let from = searchEnd?.at ?? filterStart else { return "0::bigint" }
         return "(SELECT audit_number_at(\(family), \(from)))"
     }
 
+    /// An expression: the number below which the page searches.
     var numberBelow: SQL {
         guard let family else { return "0::bigint" }
         switch before {

@@ -71,7 +71,7 @@ enum AuditStatements {
         "SELECT \(columns) FROM audit_entry e \(joins) WHERE e.family_id = \(family) AND e.n = \(number)"
     }
 
-    /// Reads the entries of an administrator's reads under a trace, newest first.
+    /// Reads the newest 50 entries of an administrator's reads under a trace since a time, newest first.
     static func reads(by person: Pseudonym, under trace: TraceID, since: Timestamp) -> SQL {
         """
         SELECT \(columns) FROM audit_entry e \(joins)

@@ -16,9 +16,9 @@ final class MerkleLog {
         logReader = LogReader(services)
     }
 
-    /// Returns the status of the log, for people who may read an audit log.
+    /// Returns the status of the log, for guardians and administrators.
     /// - Throws: 403 for everybody else.
-    func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
+    func getStatus(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
         let auditReader = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
         let checkpointStatus = services.checkpointStatus
         let snapshot = checkpointStatus.current
@@ -30,7 +30,7 @@ final class MerkleLog {
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note,
             exposureMilliseconds: Int(snapshot.exposure(at: caller.now).microseconds / 1_000),
-            keys: try await keys(),
+            keys: try await readKeys(),
             // For administrators only: a finding may be of any family.
             check: checkpointStatus.passStatus.current.map { AuditCheckStatus($0, withFinding: auditReader.isAdmin) },
             findings: try await services.database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
@@ -38,17 +38,17 @@ final class MerkleLog {
 
     /// Returns the newest checkpoint as a signed note.
     /// - Throws: 404 before the first checkpoint.
-    func checkpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
+    func getCheckpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         guard let newest = try await logReader.newestCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
     /// Returns the public keys that verify the log's signatures.
-    func keys(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> AuditKeys {
-        AuditKeys(keys: try await keys())
+    func listKeys(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> AuditKeys {
+        AuditKeys(keys: try await readKeys())
     }
 
-    private func keys() async throws -> [AuditKey] {
+    private func readKeys() async throws -> [AuditKey] {
         try await services.database.query(LogStatements.keys).map { row throws(PostgresError) in
             AuditKey(verifier: try row["verifier"], handover: try row["handover"])
         }
@@ -56,7 +56,7 @@ final class MerkleLog {
 
     /// Returns the hashes of a tile.
     /// - Throws: 404 for an invalid tile, and for one that is not complete yet.
-    func tile(_ name: some TileName) async throws -> Response {
+    func getTile(_ name: some TileName) async throws -> Response {
         guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await logReader.bytes(of: tile)
         else {
             throw APIError.noSuchTile
@@ -66,7 +66,7 @@ final class MerkleLog {
 
     /// Returns the proof that the log of the new size extends the log of the old one.
     /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.
-    func consistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
+    func proveConsistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
         guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
         guard let newest = try await logReader.newestCheckpoint(), new <= newest.checkpoint.size,

@@ -36,6 +36,7 @@ struct RecordedRead {
     /// The search text that finds the entries about consents: the beginning of their kinds.
     private static let consentSearchText = String(AuditKind.consentGranted.rawValue.prefix { $0 != "." }) + "."
 
+    /// The id of the operation that reads.
     let operation: String
     /// The family that was read; nil for all families.
     let family: String?

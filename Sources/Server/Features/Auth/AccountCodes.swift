@@ -33,7 +33,8 @@ enum AccountCodes {
 
 /// Every statement on account codes.
 enum AccountCodeStatements {
-    /// Reads the `Person` who owns the code, the code's `new_email`, and the `seq` of the chain.
+    /// Reads the `Person` who owns the code, the code's `new_email` (null for a password reset), and the `seq` of
+    /// `chain`. No row: the code is unknown, was used, or has expired.
     static func owner(
         _ code: AccountCode, for purpose: AccountCodes.Purpose, at now: Timestamp, chain: FamilyID = .outside
     ) -> SQL {

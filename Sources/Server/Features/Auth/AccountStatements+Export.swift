@@ -1,6 +1,7 @@
 import SQL
 
 extension AccountStatements {
+    /// Reads the person's account.
     static func exported(_ page: ExportPage) -> SQL {
         """
         SELECT u.id, jsonb_build_object(

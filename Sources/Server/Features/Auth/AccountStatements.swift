@@ -11,9 +11,10 @@ enum AccountStatements {
         """
     static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// Reads a `Person` with their `password_hash` and `password_set_at`, and the `seq` of the chain.
-    /// `is_known_address` says whether the account has used a network address with one of the hashes, and
-    /// `is_known_device` whether it has signed in on the device whose secret has the hash `deviceHash`.
+    /// Reads a `Person` with their `password_hash` and `password_set_at`, and the `seq` of `chain`. No row: there is no
+    /// account with that address. `is_known_address` says whether the account has used a network address with
+    /// one of the hashes, and `is_known_device` whether it has signed in on the device whose secret has the hash
+    /// `deviceHash`.
     static func byEmail(
         _ email: String, from addressHashes: [[UInt8]], on deviceHash: [UInt8]? = nil, at now: Timestamp,
         chain: FamilyID = .outside
@@ -41,7 +42,7 @@ enum AccountStatements {
         "SELECT u.id FROM users u WHERE u.email = \(email)"
     }
 
-    /// An expression: somebody's email address.
+    /// An expression: an account's email address; null if it has none.
     static func email(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
 
     /// Reads the `Person` with an id. No row: the account was deleted, or never existed.
@@ -147,8 +148,9 @@ enum AccountStatements {
         """
     }
 
-    /// Reads deleted accounts that were not purged, the oldest deletions first.
-    static func deletedAccounts(before moment: Timestamp, limit: Int) -> SQL {
+    /// Reads the `id` and `deleted_at` of accounts that were deleted up to a moment and not purged, the oldest
+    /// deletions first.
+    static func deletedAccounts(deletedUpTo moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT id, deleted_at FROM users
         WHERE status = 'deleted' AND purged_at IS NULL AND deleted_at <= \(moment)

@@ -122,7 +122,8 @@ enum Attempts {
 enum AttemptStatements {
     /// Counts one attempt against each limit, and returns the `subject` of each limit that allowed it.
     ///
-    /// `window_started` is the moment up to which attempts that became available again are subtracted from `attempts`.
+    /// Before that, it subtracts from `attempts` those that have become available again. `window_started` is the moment
+    /// up to which this was done.
     static func increment(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let maxCount = byLimit(limits) { "\($0.maxCount)" }
         let interval = byLimit(limits) { "\($0.interval.microseconds)" }

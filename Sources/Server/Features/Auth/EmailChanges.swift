@@ -18,7 +18,9 @@ final class EmailChanges {
         routes.signedIn(API.confirmEmailChange, confirm)
     }
 
-    /// Sends a code to the new address.
+    /// Sends a code to the new address, after a check of the caller's password.
+    /// - Throws: 403 for an account that was made in a family; 409 where the server sends no mail, and for an address
+    ///   that has an account.
     func requestCode(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
@@ -53,7 +55,8 @@ final class EmailChanges {
         return answer
     }
 
-    /// Changes the address with the code that was sent to it.
+    /// Changes the account's address to the one that the code was sent to.
+    /// - Throws: 409 if the address has got an account in the meantime, 422 for an invalid code.
     func confirm(
         _ caller: Caller, _ call: Call<NoParameters, EmailChangeConfirmation>
     ) async throws -> AccountResponse {

@@ -11,7 +11,8 @@ enum KnownAddresses {
     /// The time for which an address is known after its last use.
     static let lifetime = Timestamp.Span.days(90)
 
-    /// Returns the digests of an email address with a network address, one for each token key, the newest key's first.
+    /// Returns the keyed hashes of an email address with a network address, one for each token key, the newest key's
+    /// first.
     static func hashes(_ email: String, _ network: RemoteAddress.Network?, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "known address\n\(email)\n\(network?.description ?? "")")
     }
@@ -19,7 +20,7 @@ enum KnownAddresses {
 
 /// Every statement on known addresses.
 enum KnownAddressStatements {
-    /// A condition: the account `u` has used an address with one of these hashes recently.
+    /// A condition: the account `u` has used an address with one of these hashes within `KnownAddresses.lifetime`.
     static func isKnown(_ hashes: [[UInt8]], at now: Timestamp) -> SQL {
         """
         EXISTS (SELECT 1 FROM known_addresses k WHERE k.user_id = u.id AND k.address_hash = ANY(\(SQLList(hashes)))

@@ -119,6 +119,7 @@ enum PINAttemptStatements {
         "SELECT locked_until FROM pin_attempts WHERE subject = \(attempts.subject)"
     }
 
+    /// Reads the `subject` and `locked_until` of the subjects that are locked out at `now`.
     static func lockouts(_ subjects: [[UInt8]], at now: Timestamp) -> SQL {
         """
         SELECT subject, locked_until FROM pin_attempts

@@ -61,7 +61,7 @@ final class Passwords {
 
     // MARK: With a code
 
-    /// Sends a code to the account of that address, if there is one with a password.
+    /// Sends a code to the account of that address, if there is one with a password and it has not got too many codes.
     ///
     /// An address without an account gets the same response after the same work, and one entry in the audit log too.
     /// Administrators get no code: their operator makes one at the command line.
@@ -126,6 +126,7 @@ final class Passwords {
     }
 
     /// Returns the act that sets a password.
+    /// - Parameter method: how the person proved who they are: `password` or `code`.
     private static func passwordChangeAct(
         on user: UserID, _ subject: Pseudonym, by actor: Pseudonym, method: String, basis: Act.Basis, _ hash: String,
         except session: SessionID?, at now: Timestamp
@@ -141,6 +142,7 @@ final class Passwords {
             ])
     }
 
+    /// Requires that an administrator's password is strong enough (`Admins.weakness`). It accepts any other person's.
     private static func requireStrength(_ password: Secret, isAdmin: Bool, _ email: String) throws(APIError) {
         guard isAdmin, let weakness = Admins.weakness(of: password.wireText, email: email) else { return }
         throw APIError.passwordIsWeak(weakness)

@@ -6,8 +6,10 @@ import Postgres
 struct Person {
     let id: UserID
     let pseudonym: Pseudonym
+    /// The email address that the person signs in with; nil for an account that was made in a family.
     var email: String?
     let displayName: String?
+    /// The raw value of an `AccountStatus`.
     let status: String
     let createdAt: Timestamp
     let membership: FamilyMembership?

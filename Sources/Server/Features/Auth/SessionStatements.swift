@@ -7,7 +7,8 @@ enum SessionStatements {
     // MARK: Reads
 
     /// Reads the session of a refresh token: the `Person`, `session_id`, whether the session `is_open`, the token's
-    /// `expires_at` and `replaced_at`, and the `seq` of the chain of the audit log.
+    /// `expires_at` and `replaced_at`, and the `seq` of `chain`. No row: the token is unknown, or the account was
+    /// deleted.
     static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         """
         SELECT \(columns(at: now)), t.expires_at, t.replaced_at
@@ -25,7 +26,7 @@ enum SessionStatements {
         """
     }
 
-    /// Reads a session by its id, without a token.
+    /// Reads a session by its id, with the columns of `byRefreshToken` except the token's own.
     static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         "SELECT \(columns(at: now)) FROM sessions s \(joins(chain)) WHERE s.id = \(id)"
     }
@@ -83,7 +84,8 @@ enum SessionStatements {
 
     // MARK: Housekeeping
 
-    /// Deletes at most `count` sessions that ended long ago, with their refresh tokens and positions in feeds.
+    /// Deletes at most `count` sessions that expired more than `retention` ago, with their refresh tokens and positions
+    /// in feeds.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sessions WHERE id IN (
@@ -92,7 +94,7 @@ enum SessionStatements {
         """
     }
 
-    /// The time for which a session is kept after its end.
+    /// The time for which a session is kept after its expiry, even if it was revoked before.
     static let retention = Timestamp.Span.days(30)
 
     // MARK: Use
@@ -110,6 +112,11 @@ enum SessionStatements {
 
     // MARK: Statements of an act
 
+    /// Part of an act: stores a session.
+    /// - Parameters:
+    ///   - isChild: whether the session begins with a child code.
+    ///   - client: the `User-Agent` of the request.
+    ///   - lifetime: the time until the session expires, unless it is prolonged.
     static func insert(
         _ session: SessionID, of user: UserID, isChild: Bool, client: String?, at now: Timestamp,
         for lifetime: Timestamp.Span

@@ -19,8 +19,8 @@ extension Sessions {
         }
     }
 
-    /// Ends one of the caller's sessions, which may be the current one. Ended sessions and other people's
-    /// answer 404.
+    /// Ends one of the caller's sessions, which may be the current one, and deletes its device secret.
+    /// - Throws: 404 for a session that has ended, and for another person's.
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endSessions(of: caller) { account, seq, queries in
@@ -38,7 +38,7 @@ extension Sessions {
         }
     }
 
-    /// Ends all of the caller's sessions except the current one.
+    /// Ends all of the caller's sessions except the current one, and deletes their device secrets.
     func endOthers(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
         try await endSessions(of: caller) { account, seq, queries in
             let statements = [

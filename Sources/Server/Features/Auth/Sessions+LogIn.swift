@@ -107,14 +107,16 @@ extension Sessions {
     }
 
     /// Commits the act that begins a session.
-    /// - Parameter basis: returns the condition that must still hold at the commit; nil refuses the sign-in.
+    /// - Parameters:
+    ///   - method: how the person has signed in: `password` or `child_code`.
+    ///   - basis: returns the condition that must still hold at the commit; nil refuses the sign-in.
     private func begin(
         _ context: CallContext, _ newSession: NewSession, for person: Person, method: String, refusal: APIError,
         _ statements: [SQL], on basis: (any Queries) async throws -> Act.Basis?
     ) async throws -> AuthResponse {
         try await services.ledger.write(context, in: person.chain) { queries in
             guard let basis = try await basis(queries) else {
-                return .refuse(failedAttempt(person, method: method), refusal)
+                return .refuse(failedAttemptAct(person, method: method), refusal)
             }
             let act = Act(
                 kind: .sessionOpened, basis: basis, actor: person.pseudonym,
@@ -128,13 +130,13 @@ extension Sessions {
     private func refuse(
         _ context: CallContext, _ person: Person?, method: String, lockedUntil: Timestamp? = nil, _ refusal: APIError
     ) async throws -> AuthResponse {
-        var act = failedAttempt(person, method: method)
+        var act = failedAttemptAct(person, method: method)
         if person != nil { act.recordLockout(until: lockedUntil) }
         return try await services.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
     }
 
     /// Returns the act that records a failed attempt.
-    private func failedAttempt(_ person: Person?, method: String) -> Act {
+    private func failedAttemptAct(_ person: Person?, method: String) -> Act {
         Act(
             kind: .signInFailed, basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,
             details: ["method": method], stampedRows: 0)

@@ -7,6 +7,7 @@ import SQL
 extension Sessions {
     /// Ends the session of the access token and that of the refresh token, usually the same one. A session that has
     /// ended or never existed is not an error: the client wants it ended, and it is.
+    /// - Parameter session: the session of the access token; nil if the request has none that this service signed.
     package func logOut(
         _ session: SessionID?, _ context: CallContext, _ call: Call<NoParameters, RefreshRequest?>
     ) async throws -> NoAnswer {

@@ -9,6 +9,7 @@ extension Sessions {
     /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
     /// the exchange, so that a second request with the same token within the grace period gets the same pair. A second
     /// request after the grace period means that somebody has stolen the token: the session ends.
+    /// - Throws: 401; its reason says so if the account was deleted.
     package func refresh(_ context: CallContext, _ call: Call<NoParameters, RefreshRequest>) async throws
         -> AuthResponse
     {

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Sessions {
-    /// Makes an account and its first session.
+    /// Makes an account and its first session. An address that has an account already is refused with 409.
     ///
     /// The account of somebody under 13 waits for a guardian: its session only lets the client show that it waits, and
     /// join a family. The account becomes active when the person joins, by invite code, a family whose guardians

@@ -56,6 +56,7 @@ package final class Sessions {
     }
 
     /// Makes a session without a device secret.
+    /// - Parameter isChild: whether the session begins with a child code.
     func makeSession(for person: Person, isChild: Bool, _ context: CallContext) -> NewSession {
         let now = context.now
         let session: SessionID = services.random.identifier(at: now)

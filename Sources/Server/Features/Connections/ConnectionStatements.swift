@@ -42,8 +42,8 @@ enum ConnectionStatements {
         "EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id) AND c.status = 'active')"
     }
 
-    /// A condition: neither party of the connection blocks the other, and the connection is active if `isActive` is
-    /// true, and otherwise a pending invitation. `id` and `isActive` are SQL expressions.
+    /// A condition: neither party blocks the other, and the connection has the status that `isActive` asks for: active
+    /// if it is true, pending if it is false. `id` and `isActive` are SQL expressions.
     static func isOpen(_ id: SQL, isActive: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id)
@@ -74,7 +74,8 @@ enum ConnectionStatements {
     }
 
     /// A subquery: all connections and invitations of a person, as that person sees them. An inviter does not see whose
-    /// account the address is before the invitation was accepted: `invitee_id` and `other_id` are null until then.
+    /// account the address is before the invitation was accepted: `shown_invitee_id` and `other_id` are null until
+    /// then.
     /// - Parameters:
     ///   - user: an SQL expression or a value.
     ///   - address: their email address; null for somebody who may not be connected. Invitations that were sent before
@@ -168,6 +169,7 @@ enum ConnectionStatements {
         """
     }
 
+    /// An expression: the number of a person's active connections. `user` is an SQL expression or a value.
     private static func activeCount(of user: SQL) -> SQL {
         """
         ((SELECT count(*) FROM connections a WHERE a.inviter_id = \(user) AND a.status = 'active')
@@ -238,6 +240,8 @@ enum ConnectionStatements {
 
     // MARK: Statements of an act
 
+    /// Part of an act: stores a pending invitation.
+    /// - Parameter invitee: the account of the address; nil if no account that may be connected has it.
     static func insert(_ connection: ConnectionResponse, invitee: UserID?) -> SQL {
         """
         INSERT INTO connections (id, inviter_id, invitee_id, invitee_email, status, caregiver, inviter_shares_children,
@@ -258,7 +262,7 @@ enum ConnectionStatements {
         """
     }
 
-    /// Ends a connection as declined or revoked.
+    /// Part of an act: ends a connection as declined or revoked.
     /// - Parameter invitee: the caller if they are the invitee; nil otherwise.
     static func end(_ id: ConnectionID, as status: ConnectionStatus, invitee: UserID?, at now: Timestamp) -> SQL {
         """

@@ -7,10 +7,13 @@ import SQL
 /// A connection as one of its parties sees it, and the facts that decisions about it depend on, as of one moment.
 struct ConnectionView {
     var connection: ConnectionResponse
+    /// The caller's account.
     let account: Account
+    /// The caller as a party of the connection.
     let party: ConnectionParty
-    /// The other party; nil for the inviter before the invitation was accepted.
+    /// The other party; nil for the inviter unless the invitation was accepted.
     let otherID: UserID?
+    /// The other party's pseudonym; nil if `otherID` is nil or their account was deleted.
     let otherPseudonym: Pseudonym?
     /// Whether the inviter lets the invitee nag the inviter's children.
     let inviterSharesChildren: Bool
@@ -20,6 +23,7 @@ struct ConnectionView {
     let activeCounts: [Int]
     /// The number of the connection's open nags, and of those to children.
     let openNagCounts: (all: Int, toChildren: Int)
+    /// The newest sequence number of the connection's ledger.
     let seq: Int64
 
     init(_ row: Row, for account: Account) throws {
@@ -98,7 +102,7 @@ extension Account {
     /// The email address of an adult with a sign-in of their own; nil for everybody else.
     var adultAddress: String? { role == .child || isWaiting ? nil : email }
 
-    /// The reason for which the person may have no connections.
+    /// The reason for which the person may have no connections; nil if they may have some.
     var connectionDenial: Denial? {
         isAdmin ? .administratorJoinsNoFamily : adultAddress == nil ? .adultsOnly : nil
     }

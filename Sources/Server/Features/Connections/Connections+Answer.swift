@@ -5,6 +5,8 @@ import Postgres
 
 extension Connections {
     /// Accepts an invitation, for the invitee.
+    /// - Throws: 403 for the inviter, and where the two may have no connection; 409 if the invitation is not pending,
+    ///   either of them has too many connections, or they are connected already.
     func accept(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         do {
             return try await decide(caller, call.parameters) { view in
@@ -38,6 +40,7 @@ extension Connections {
     }
 
     /// Declines an invitation, for the invitee.
+    /// - Throws: 403 for the inviter, 409 if the invitation is not pending.
     func decline(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         try await decide(caller, call.parameters) { view in
             if let denial = RoleMatrix.denial(of: .decline, by: view.party) {
@@ -50,6 +53,7 @@ extension Connections {
 
     /// Ends a connection and its open nags, or an invitation that was not answered, for either party. Repeating it
     /// changes nothing.
+    /// - Throws: 409 for an invitation that was declined.
     func revoke(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         try await decide(caller, call.parameters) { view in
             switch view.connection.status {
@@ -75,6 +79,7 @@ extension Connections {
 
     /// Changes whether the connection is a caregiver's. A guardian can let the other party nag the guardian's children.
     /// Either party can end that for both of them, which cancels the open nags to children.
+    /// - Throws: 409 unless the connection is active; 403 for somebody who may not let the other party nag children.
     func updateType(
         _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
     ) async throws -> ConnectionResponse {

@@ -25,6 +25,8 @@ extension Connections {
         }
     }
 
+    /// Returns the decision about an invitation: the pair's existing connection, or the act that makes a new one.
+    /// - Throws: the `Denial` of an invitation that is not allowed.
     private func decideInvitation(
         _ id: ConnectionID, to email: String, caregiver: Bool, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ConnectionResponse> {
@@ -57,6 +59,7 @@ extension Connections {
     }
 
     /// Requires that the inviter may send another invitation.
+    /// - Parameter row: the row of `ConnectionStatements.invitation`.
     /// - Throws: 409 for somebody with too many connections or open invitations, 429 for too many new ones.
     private static func requireQuota(_ row: Row, at now: Timestamp) throws {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])

@@ -87,22 +87,22 @@ final class Connections {
     /// Reads a connection and carries out the closure's decision about it. If that would cancel more nags than one act
     /// can, they are cancelled before; if the process dies in between, the connection itself is unchanged.
     func decide(
-        _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
+        _ caller: Caller, _ path: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         while true {
             do {
-                return try await attemptDecision(caller, call, body)
+                return try await attemptDecision(caller, path, body)
             } catch is ConnectionView.TooManyOpenNags {
-                let nags = NagStatements.openNags(over: call.connectionID)
+                let nags = NagStatements.openNags(over: path.connectionID)
                 try await ConnectionNagCancellation(services).cancel(nags, caller.context)
             }
         }
     }
 
     private func attemptDecision(
-        _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
+        _ caller: Caller, _ path: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
-        let id = call.connectionID
+        let id = path.connectionID
         // Refuses other people before the write, so that their requests do not wait in the connection's queue.
         _ = try await view(caller, id, services.database)
         return try await services.ledger.write(caller, in: id.retyped()) { queries in

@@ -43,7 +43,7 @@ enum ConsentStatements {
     /// guardian gave it; otherwise it lists those who gave it for themselves.
     ///
     /// `family` is as in `isInForce`; if it is null, the list is empty. `guardian` is an expression too: an active
-    /// guardian of the family, or null. The role of that guardian is then not read.
+    /// guardian of the family, whose record counts without a read of their role, or null.
     static func coveredPeople(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
         """
         CASE WHEN \(isInForce(type, user: guardian, family: family)) THEN NULL

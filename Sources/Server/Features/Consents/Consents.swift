@@ -20,7 +20,8 @@ package final class Consents {
         routes.signedIn(API.updateConsent, update)
     }
 
-    /// Returns the consents in force. Revoked ones are left out, because clients read a listed consent as granted.
+    /// Lists the consents in force for the caller, as a member of a family. Revoked ones are left out, because clients
+    /// read a listed consent as granted.
     func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
         let page = call.parameters.page
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
@@ -29,6 +30,8 @@ package final class Consents {
     }
 
     /// Gives a consent. If the caller has given it already, the existing one is returned.
+    /// - Throws: 403 for a child, for a participant who may not give this consent, and for too many of a type in a day;
+    ///   422 without a family unless the consent is personal.
     package func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
         guard let family = call.body.familyID else { throw APIError.consentNeedsFamily }
@@ -97,7 +100,7 @@ package final class Consents {
     }
 
     /// Revokes a consent: for its giver, and for guardians of its family. It stays revoked; giving it again makes a new
-    /// one.
+    /// one. A request that does not ask to revoke returns an unrevoked consent, and gets 422 for a revoked one.
     package func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.isRevoked)
         let chain = try await services.access.account(caller, services.database).family ?? .outside

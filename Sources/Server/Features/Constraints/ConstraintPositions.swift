@@ -32,14 +32,15 @@ struct ConstraintPositions {
         orders.first { $0.value.ids.values.contains(id) }?.key
     }
 
+    /// Returns the present priority of a constraint; if it has no position, the priority that it names.
     func priority(of constraint: ConstraintResponse) -> Int {
         self[constraint.terms.scope].ids.first { $0.value == constraint.id }?.key ?? constraint.terms.priority
     }
 
     /// Inserts or moves a constraint.
+    /// - Parameter path: the path of the constraint in the request, with which the field of an error begins.
     /// - Throws: 422 for `priority` where no priority is free, and for `conditions` where the scope's constraints
-    ///   search for too many texts. The error names the field after `path`, the path of the
-    ///   constraint in the request.
+    ///   search for too many texts.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
         let scope = constraint.terms.scope
         textCounts[scope, default: [:]][constraint.id] = constraint.terms.textCount

@@ -36,7 +36,7 @@ extension ConstraintResponse {
     var auditNote: ConstraintNote {
         ConstraintNote(
             scope: terms.scope, priority: terms.priority, type: terms.type, isEnabled: terms.isEnabled,
-            action: terms.action.kind.rawValue, conditions: terms.conditions.count, digest: digest)
+            action: terms.action.kind.rawValue, conditionCount: terms.conditions.count, digest: digest)
     }
 
     /// SHA-256 of name, conditions and action, as JSON.

@@ -16,7 +16,8 @@ enum ConstraintStatements {
         'conditions', c.conditions, 'action', c.action
         """
 
-    /// A condition: the person obeys the constraint `c`, which is the family's or their own. `scope` nil means both.
+    /// A condition: the person sees the constraint `c`. It is the family's, or the person's own.
+    /// - Parameter scope: the scope of the constraint; nil for either.
     private static func isVisible(to user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         let isInScope: SQL =
             switch scope {
@@ -34,7 +35,8 @@ enum ConstraintStatements {
             orderBy: "c.priority, c.id")
     }
 
-    /// Reads all constraints that the person obeys, of one scope or (nil) of both, in the order of evaluation.
+    /// Reads all constraints that the person sees, also disabled ones, in the order of evaluation.
+    /// - Parameter scope: the scope of the constraints; nil for both.
     static func all(visibleTo user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         """
         SELECT \(columns) FROM ai_constraints c WHERE \(isVisible(to: user, scope, in: family))
@@ -46,7 +48,8 @@ enum ConstraintStatements {
         "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(isVisible(to: user, nil, in: family))"
     }
 
-    /// Reads `id`, `priority`, `is_own` and the number of searched `texts` of the constraints that the person sees.
+    /// Reads `id`, `priority` and `is_own` of the constraints that the person sees, and as `texts` the number of texts
+    /// for which their conditions search a question's words.
     static func positions(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own, (
@@ -57,7 +60,8 @@ enum ConstraintStatements {
         """
     }
 
-    /// Reads the constraints of a family and its members, each with the owner's `pseudonym`, in the order of their ids.
+    /// Reads a page of the constraints of a family and its members, in the order of their ids, each with the owner's
+    /// `pseudonym`, which is null for the family's constraints.
     static func withOwners(after last: ConstraintID?, limit: Int, in family: FamilyID) -> SQL {
         let isNext: SQL = last.map { "AND c.id > \($0)" } ?? ""
         return """

@@ -34,7 +34,8 @@ extension Constraints {
         }
     }
 
-    /// Adds constraints in their order, as if they were created one after another: all or none.
+    /// Adds constraints in their order, as if they were created one after another: all or none. A dry run stores
+    /// nothing, and returns what the import would do.
     func importAll(
         _ caller: Caller, _ call: Call<ConstraintImportQuery, ConstraintDocument>
     ) async throws -> ConstraintImport {

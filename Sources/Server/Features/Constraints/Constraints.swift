@@ -150,10 +150,13 @@ final class Constraints {
 
     // MARK: Parts of writes
 
+    /// Returns the reason for which the member may not write constraints of these scopes; nil if they may. Their own
+    /// constraints need no right.
     static func denial(of scopes: [ConstraintScope], by member: Member) -> Denial? {
         scopes.contains(.family) ? member.denial(of: .editConstraints) : nil
     }
 
+    /// Returns the refusal of a further constraint in a scope that has the maximum number of them.
     static func limitRefusal<Answer>(_ member: Member) -> Decision<Answer> {
         let denial = Denial.constraintLimitReached
         return .denied(
@@ -169,6 +172,7 @@ final class Constraints {
 
     /// Returns an act on constraints, which also counts against the person's daily limit.
     /// - Parameter moves: new priorities of constraints that no other statement of the act changes.
+    /// - Throws: 429 if the person has reached the limit.
     func act(
         _ kind: AuditKind, _ member: Member, _ resource: ConstraintID?, _ details: AuditBody, _ moves: [ConstraintMove],
         _ statements: [SQL], at now: Timestamp, _ queries: any Queries

@@ -21,8 +21,10 @@ final class EffectiveConstraints {
     }
 
     private struct Entry {
+        /// The `seq` of the `Version` for which the constraints were read.
         let seq: Int64
         let engine: PolicyEngine
+        /// The estimated size of the entry.
         let bytes: Int
     }
 
@@ -44,7 +46,7 @@ final class EffectiveConstraints {
         return entry.engine
     }
 
-    /// Reads the constraints at `version` or later, and caches them.
+    /// Reads the constraints at `version` or later, and caches them. Without a version, there are none.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
         guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)

@@ -22,18 +22,19 @@ enum SimulationLimit {
 
 extension Constraints {
     /// Evaluates constraints for hypothetical questions, in slices between which the loop does other work. At most one
-    /// simulation or other costly read runs at a time for each person, and two on a loop.
+    /// simulation or other costly read runs at a time for each person, and two on a loop; others wait for their turn.
+    /// - Throws: 503 if too many wait, or if this one has waited too long; a refusal at a limit of `SimulationLimit`.
     func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
         let body = call.body
         let member = try await services.access.member(caller, of: body.familyID, services.database)
         return try await services.costlyReadLimiter.run(caller.userID) {
             let constraints = try await constraints(body, of: member)
-            let texts = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
-            guard texts <= SimulationLimit.maxTexts else { throw APIError.simulationHasTooManyTexts }
+            let textCount = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
+            guard textCount <= SimulationLimit.maxTexts else { throw APIError.simulationHasTooManyTexts }
             let engine = PolicyEngine(constraints)
             var (answer, cost, costOfSlice) = (Array(#"{"results":["#.utf8), 0, 0)
             for (index, item) in body.cases.enumerated() {
-                let costOfCase = texts * (item.question.content.utf8.count + 32)
+                let costOfCase = textCount * (item.question.content.utf8.count + 32)
                 cost += costOfCase
                 guard costOfCase <= SimulationLimit.maxCostOfCase, cost <= SimulationLimit.maxCost else {
                     throw APIError.simulationIsTooCostly(case: index)

@@ -21,24 +21,24 @@ final class DailyDigests {
     func make(at now: Timestamp) async throws -> Bool {
         let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.batchSize))
         for row in rows {
-            let turn = try StoredDigestTurn(row)
-            _ = try await services.database.query(statement(of: turn, at: now))
+            let schedule = try DigestSchedule(row)
+            _ = try await services.database.query(statement(of: schedule, at: now))
         }
         return rows.count == Self.batchSize
     }
 
-    private func statement(of turn: StoredDigestTurn, at now: Timestamp) -> SQL {
-        let preferences = turn.stored.effective(familyZone: turn.timeZone)
+    private func statement(of schedule: DigestSchedule, at now: Timestamp) -> SQL {
+        let preferences = schedule.stored.effective(familyZone: schedule.familyZone)
         guard preferences.notificationFrequency == .dailyDigest else {
-            return PreferenceStatements.moveDigest(turn, to: nil, madeOn: nil)
+            return PreferenceStatements.moveDigest(schedule, to: nil, madeOn: nil)
         }
         let decision = DigestTurn(
-            at: preferences.digestAt, last: turn.lastDigestDate, now: now,
+            at: preferences.digestAt, last: schedule.lastDigestDate, now: now,
             zone: services.zones.zone(preferences.timeZone))
         let scheduleMove = PreferenceStatements.moveDigest(
-            turn, to: decision.nextCheck, madeOn: turn.isMember ? decision.dueDate : nil)
-        guard turn.isMember, let date = decision.dueDate else { return scheduleMove }
+            schedule, to: decision.nextCheck, madeOn: schedule.isMember ? decision.dueDate : nil)
+        guard schedule.isMember, let date = decision.dueDate else { return scheduleMove }
         return DeliveryStatements.insertDigest(
-            DeliveryIDs(services.random, at: now), on: date, to: turn.userID, with: scheduleMove, at: now)
+            DeliveryIDs(services.random, at: now), on: date, to: schedule.userID, with: scheduleMove, at: now)
     }
 }

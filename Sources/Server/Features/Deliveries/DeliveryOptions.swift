@@ -12,11 +12,13 @@ public struct DeliveryOptions: Sendable {
         case apns(APNs)
     }
 
+    /// An operator's URL to which messages are posted, and the secret that signs them.
     public struct Webhook: Sendable {
         let url: String
         let secret: [UInt8]
 
         /// - Parameter secret: signs the messages; at least 16 bytes.
+        /// - Returns: nil for a shorter secret, and for a URL of more than 2,048 bytes or without `http` or `https`.
         public init?(url: String, secret: [UInt8]) {
             let isHTTP = url.lowercased().hasPrefix("http://") || url.lowercased().hasPrefix("https://")
             guard isHTTP, url.utf8.count <= 2_048, secret.count >= 16 else { return nil }
@@ -32,23 +34,24 @@ public struct DeliveryOptions: Sendable {
         let topic: String
         let endpoint: String
 
-        /// The address of the service, and of the one for development builds of the app.
+        /// The address of the service for published builds of the app.
         public static let endpoint = "https://api.push.apple.com"
+        /// The address of the service for development builds of the app.
         public static let sandboxEndpoint = "https://api.sandbox.push.apple.com"
 
         /// - Parameters:
         ///   - key: the .p8 file's text.
         ///   - topic: the app's bundle id.
-        /// - Returns: nil if one of the values cannot be one that Apple gives out.
+        /// - Returns: nil if the key or an identifier has an invalid form, or if the endpoint is no `https` address.
         public init?(key: String, keyID: String, teamID: String, topic: String, endpoint: String = Self.endpoint) {
-            func isPlain(_ text: String, _ lengths: ClosedRange<Int>) -> Bool {
+            func isIdentifier(_ text: String, _ lengths: ClosedRange<Int>) -> Bool {
                 lengths.contains(text.utf8.count)
                     && text.unicodeScalars.allSatisfy {
                         $0.isASCII && ($0.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains($0))
                     }
             }
-            guard let key = ES256Key(pem: key), isPlain(keyID, 1...32), isPlain(teamID, 1...32),
-                isPlain(topic, 1...255),
+            guard let key = ES256Key(pem: key), isIdentifier(keyID, 1...32), isIdentifier(teamID, 1...32),
+                isIdentifier(topic, 1...255),
                 endpoint.hasPrefix("https://")
             else { return nil }
             (self.key, self.keyID, self.teamID, self.topic, self.endpoint) = (key, keyID, teamID, topic, endpoint)

@@ -23,7 +23,7 @@ extension DeliveryStatements {
     }
 
     /// Reads the words of a claimed delivery, and everything that decides whether it is still to be sent and when its
-    /// recipient is reminded again. No row: another worker has claimed the delivery, or it was sent.
+    /// recipient is reminded again. It returns no row if another worker has claimed or sent it, or if it has ended.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.category,
@@ -87,9 +87,10 @@ extension DeliveryStatements {
         """
     }
 
-    /// The two people between whom a block or a suspension stops the delivery: the creator and the recipient of the
-    /// nag, or the person who executed the draft and the one who is notified.
+    /// An expression: the creator of the nag, or the person who executed the draft. A block or a suspension between
+    /// this person and the `receiver` stops the delivery.
     private static let sender: SQL = "coalesce(x.executed_by, n.creator_id)"
+    /// An expression: the recipient of the nag, or the person who is notified of the draft.
     private static let receiver: SQL = "CASE WHEN d.draft_id IS NULL THEN n.recipient_id ELSE d.user_id END"
 
     // MARK: Outcomes
@@ -125,6 +126,7 @@ extension DeliveryStatements {
     }
 
     /// Schedules another attempt for the devices that have not acknowledged the message.
+    /// - Parameter acknowledged: all devices that have acknowledged it, in this attempt or an earlier one.
     static func scheduleRetry(
         _ claim: ClaimedDelivery, at next: Timestamp, because failure: String, acknowledged: [DeviceID]
     ) -> SQL {

@@ -27,6 +27,7 @@ enum DeliveryStatements {
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure,
         d.dropped, d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(eventType) AS cause
         """
+    /// The join with the nag event `e` of the delivery `d`, which `eventType` needs.
     static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
         """
@@ -146,7 +147,11 @@ enum DeliveryStatements {
         """
     }
 
-    /// A subquery: each `channel` to somebody, by `Preferences.channels`, with the `id` of its delivery.
+    /// A subquery: the channels of a person's notifications, chosen as `Preferences.channels` chooses them. Each row
+    /// has a `channel` and the `id` of its delivery.
+    /// - Parameters:
+    ///   - push: an expression of the ID of the push message's delivery.
+    ///   - sms: an expression of the ID of the text message's delivery.
     private static func channels(of user: SQL, push: SQL, sms: SQL) -> SQL {
         let family: SQL = "(SELECT m.family_id FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active')"
         return """
@@ -234,6 +239,8 @@ enum Notice: String, CaseIterable {
 
 /// An event of a connection that people are notified of.
 enum ConnectionEvent: String {
+    /// Somebody has invited the person to connect.
     case invited = "connection_invited"
+    /// Somebody has accepted the person's invitation.
     case accepted = "connection_accepted"
 }

@@ -23,8 +23,8 @@ enum DeviceStatements {
         """
     }
 
-    /// Reads the device with that token that another account registered: its `device_id` and `platform`, the `Person`,
-    /// and the `seq` of the chain.
+    /// Reads the device with that token that another account registered: its `device_id` and `platform`, the columns of
+    /// its owner as a `Person`, and as `seq` the newest sequence number of `chain`.
     static func device(ofOthersThan user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
         """
         SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.personColumns)

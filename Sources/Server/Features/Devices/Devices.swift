@@ -11,8 +11,9 @@ import Postgres
 final class Devices {
     /// The maximum number of devices of one person. A further one replaces the one that was unused for longest.
     static let maxDevices = 20
-    /// The interval within which registrations that change nothing are recorded as use of the device at most once.
-    private static let usePeriod = Timestamp.Span.hours(1)
+    /// The shortest time between two recorded uses of a device. A registration that changes nothing is recorded as a
+    /// use only if the last recorded use is at least this long ago.
+    private static let minUseInterval = Timestamp.Span.hours(1)
 
     private let services: Services
 
@@ -28,6 +29,7 @@ final class Devices {
     /// Registers the device that the caller uses. A token that is registered again names the same device. A token that
     /// another account has registered moves to the caller's account, because a phone shows messages to whoever is
     /// signed in.
+    /// - Throws: 409 if other accounts register the token again and again at the same time.
     func register(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>
     ) async throws -> DeviceTokenResponse {
@@ -36,7 +38,7 @@ final class Devices {
         for _ in 0..<Self.maxMoves {
             do {
                 let device = try await store(caller, call, token, keys)
-                if now >= (device.lastUsedAt ?? device.createdAt) + Self.usePeriod {
+                if now >= (device.lastUsedAt ?? device.createdAt) + Self.minUseInterval {
                     _ = try await services.database.query(
                         DeviceStatements.markUsed(device.id, of: caller.userID, at: now))
                 }
@@ -145,7 +147,8 @@ final class Devices {
         }
     }
 
-    /// Commits the decision of the closure in the chain of the caller's family, or in the one outside families.
+    /// Commits the decision of the closure in the chain of the caller's family, or in the one outside families. The
+    /// closure gets the chain's newest sequence number.
     private func write<Answer: WireContent>(
         _ caller: Caller, _ decide: (Account, _ seq: Int64, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {

@@ -7,8 +7,9 @@ extension DraftEffects {
     /// Decides about sending a digest to its recipients, in the feed and by a notification. All of them must be
     /// allowed to have it.
     ///
-    /// The sender needs the same as for asking for the family's digest: the consent, which a guardian gives for
-    /// everybody, and their own preference. The digest is only in the feeds of its recipients and its sender.
+    /// The sender needs what a question about the family's digest needs: the consent to AI mediation, which a guardian
+    /// gives for everybody, and preferences that do not switch the AI off. The digest is only in the feeds of its
+    /// recipients and its sender.
     func digestDecision(
         _ digest: DigestMessage, _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {

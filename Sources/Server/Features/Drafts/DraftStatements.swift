@@ -152,8 +152,9 @@ enum DraftStatements {
         ]
     }
 
-    /// Rejects the person's drafts and voids their approvals. Drafts that expire because a consent is missing are left
-    /// out, because no two statements of an act may change the same row.
+    /// Rejects the person's open drafts, and voids their approvals and confirmations of others' drafts. Others' drafts
+    /// that expire because a consent is missing are left out, because no two statements of an act may change the same
+    /// row.
     private static func rejectAndVoid(of user: UserID, remainingConsents: SQL, at now: Timestamp) -> SQL {
         """
         UPDATE drafts d SET

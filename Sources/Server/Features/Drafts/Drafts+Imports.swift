@@ -10,6 +10,7 @@ extension Drafts {
     // MARK: Importing
 
     /// Returns the act that creates the draft of one item of an import.
+    /// - Parameter statements: further statements of the act.
     func creationAct(
         _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
@@ -63,7 +64,7 @@ extension Drafts {
     /// that at least one of the drafts has.
     func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
         let acknowledged = Set(call.body.acknowledged)
-        return try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
+        return try await takeSteps(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
             drafts.response(at: caller.now)
         } check: { drafts in
             guard acknowledged == Set(drafts.flatMap(\.response.kind.sideEffects)) else {
@@ -80,7 +81,7 @@ extension Drafts {
     func confirmImport(_ caller: Caller, _ call: Call<ImportPath, ImportSelection>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).makeToken()
         let key = makeConfirmationKey(call.body.digest(of: token), of: caller)
-        return try await takeAll(.confirm, caller, call.parameters.importID, call.body) { _ in
+        return try await takeSteps(.confirm, caller, call.parameters.importID, call.body) { _ in
             DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
         } decide: { draft, member, queries in
             try await decideConfirmation(of: draft, key, by: member, caller, queries)
@@ -91,7 +92,7 @@ extension Drafts {
     /// returns the import as it is then.
     func executeImport(_ caller: Caller, _ call: Call<ImportPath, ImportExecution>) async throws -> ImportResponse {
         let selection = call.body.selection
-        return try await takeAll(.execute, caller, call.parameters.importID, selection) { drafts in
+        return try await takeSteps(.execute, caller, call.parameters.importID, selection) { drafts in
             drafts.response(at: caller.now)
         } decide: { draft, member, queries in
             let digest = selection.digest(of: try Self.requireConfirmation(call.body.confirmation))
@@ -100,9 +101,13 @@ extension Drafts {
     }
 
     /// Takes a step for each selected draft for which it was not taken yet.
+    /// - Parameters:
+    ///   - answer: makes the answer from the drafts of the import as they are afterwards.
+    ///   - check: checks all selected drafts together, unless the step was taken for each of them before.
+    ///   - decide: decides about the step of one draft.
     /// - Throws: 404 for an import, or a draft of it, that the caller does not see; 403 for a request from voice or a
     ///   shortcut; 409 if the step is not the next one of a draft. Nothing is changed then.
-    private func takeAll<Answer: WireContent>(
+    private func takeSteps<Answer: WireContent>(
         _ step: DraftStep, _ caller: Caller, _ importID: ImportID, _ selection: ImportSelection,
         answer: (ImportedDrafts) -> Answer, check: ([StoredDraft]) throws -> Void = { _ in },
         decide: (StoredDraft, Member, any Queries) async throws -> Decision<DraftResponse>
@@ -140,6 +145,7 @@ extension Drafts {
 private struct ImportedDrafts {
     private let id: ImportID
     private var drafts: [StoredDraft]
+    /// The first draft. It has what all drafts of the import have in common, such as the author.
     private let first: DraftResponse
 
     init(_ drafts: [StoredDraft], of id: ImportID) throws(APIError) {

@@ -11,6 +11,7 @@ extension Drafts {
     struct Reading {
         /// The nag that a model read; nil where the rules read the words.
         var nag: DraftedNag?
+        /// Who read the words: the rules or a model.
         var author = Authorship()
         /// The warnings of the constraints about the words, and those about words that were not understood.
         var warnings: [String] = []
@@ -23,6 +24,7 @@ extension Drafts {
         /// The router's decision, with what the author has confirmed.
         var route = DecidedRoute()
 
+        /// The confidence in the reading, from 0 to 1.
         var confidence: Double {
             if hasUnclearPhrases { return DraftedNag.unclearPhraseConfidence }
             return author.confidence(author.model == nil ? DraftedNag.ruleConfidence : nil)
@@ -44,7 +46,8 @@ extension Drafts {
         }
     }
 
-    /// An attempt for which a model was asked, and the model's reply.
+    /// An attempt for which a model was called, and its reply. If the call failed before the question was sent,
+    /// `reply.askedModel` is nil.
     struct AskedAttempt {
         let attempt: ExecutionAttempt
         let reply: ModelReply
@@ -52,6 +55,7 @@ extension Drafts {
 
     /// Asks a model to read the words, if they may be sent to one. Nothing is recorded here, because the act checks
     /// every refusal again.
+    /// - Returns: nil if neither the client nor the author's AI mode asks for a model, or if none may or can be asked.
     func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
         let (database, text) = (services.database, try Self.requiredText(of: order))
         guard let modelCalls = mediator.modelCalls else { return nil }
@@ -119,23 +123,24 @@ extension Drafts {
     }
 
     /// A reason for which a model's reading is not used.
-    private struct Problem: Error {
+    private struct ReadingProblem: Error {
         let fallback: FallbackReason
         /// The error code for the author, where the rules may not read the words instead.
         let code: ExecutionCode
+        /// The number of seconds that the provider asks to wait; nil if it names none.
         var secondsToWait: Int?
     }
 
     /// Returns the nag that a model has read, from its reply; or the reason for which the reply is not used.
     private static func nag(
         in reply: ModelReply?, of model: ChosenModel, _ reading: IntentReading
-    ) -> Result<DraftedNag, Problem> {
-        let unreachable = ModelFault.unreachable.code(at: model.reach)
+    ) -> Result<DraftedNag, ReadingProblem> {
+        let unreachableCode = ModelFault.unreachable.code(at: model.reach)
         guard let reply, reply.model.isSame(as: model) else {
-            return .failure(Problem(fallback: .unavailable, code: unreachable))
+            return .failure(ReadingProblem(fallback: .unavailable, code: unreachableCode))
         }
         guard reply.facts == reading.promptFacts else {
-            return .failure(Problem(fallback: .factsChanged, code: unreachable))
+            return .failure(ReadingProblem(fallback: .factsChanged, code: unreachableCode))
         }
         return reply.result.flatMap { result -> Result<DraftedNag, ModelProblem> in
             do throws(OutputCheck.Refusal) {
@@ -144,7 +149,7 @@ extension Drafts {
                 return .failure(.refused(error))
             }
         }.mapError {
-            Problem(fallback: $0.fallback, code: $0.code(at: model.reach), secondsToWait: $0.secondsToWait)
+            ReadingProblem(fallback: $0.fallback, code: $0.code(at: model.reach), secondsToWait: $0.secondsToWait)
         }
     }
 

@@ -189,6 +189,7 @@ extension Drafts {
 
     /// Commits the decision of the closure about a step. The closure gets the draft, and whether the step was taken
     /// before.
+    /// - Parameter version: the version that the person has seen; nil if it does not matter.
     /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut;
     ///   409 for a step that is not the next one.
     private func writeStep<Answer: WireContent>(

@@ -26,7 +26,7 @@ final class Drafts {
         effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
     }
 
-    /// The group `drafts`.
+    /// Registers the routes of the group `drafts`. Those of imports are in the group `ingestion`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createDraft, create)
         routes.signedIn(API.listDrafts, list)
@@ -101,6 +101,8 @@ final class Drafts {
         return try await services.database.poller.runToCompletion { try await write(askedAttempt) }
     }
 
+    /// Decides about the creation of a draft.
+    /// - Parameter reply: a model's reply to the author's words; nil if no model was called.
     private func decide(
         _ order: DraftCreate, as id: DraftID, _ reply: ModelReply?, _ caller: Caller, since started: MonotonicTime,
         _ queries: any Queries

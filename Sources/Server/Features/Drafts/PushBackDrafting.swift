@@ -12,6 +12,7 @@ package struct PushBackDrafting {
 
     /// Adds the draft to the evaluation's answer and act. It adds none where the rules allow no push-back, where the
     /// text is too long for a draft's message, and for a nag of a connection, because connections have no drafts.
+    /// - Throws: 429 if the person has reached the daily limit of steps of drafts.
     func add<Response>(
         to evaluation: RecordedAnswer<Response>, _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws {
@@ -56,6 +57,6 @@ extension NagFacts {
 }
 
 extension Authorship {
-    /// The `model` of a draft.
+    /// The `model` of a draft by this author: the provider and, after a slash, the model's name if it has one.
     var draftModel: String { model.map { "\(provider.rawValue)/\($0)" } ?? provider.rawValue }
 }

@@ -17,6 +17,7 @@ final class ExecutionAttempt {
     let requester: Requester
     /// The person whom the answer is about; nil for a whole family.
     let subject: Pseudonym?
+    /// The nag that the question is about; nil for none.
     let nag: NagID?
     let words: QuestionWords
     private let startedAt: MonotonicTime
@@ -149,8 +150,8 @@ final class ExecutionAttempt {
         return !rows.isEmpty
     }
 
-    /// Returns the digest that a confirmation is bound to. It covers the question, the options for its answer, and the
-    /// prompt that the person confirms.
+    /// Returns the digest that a confirmation is bound to. It covers the question, the options for its answer, the AI
+    /// session, and the prompt that the person confirms.
     private func requestDigest(_ prompt: String) -> [UInt8] {
         let settings = questionSettings + [options.sessionID?.wireText ?? ""]
         return sha256(Array(settings.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
@@ -165,7 +166,8 @@ final class ExecutionAttempt {
         ]
     }
 
-    /// The keyed digest of the question and its settings; nil if the client gave the question no ID.
+    /// The digest of the question and its settings, keyed where the server has a key; nil if the client gave the
+    /// question no ID.
     var questionDigest: [UInt8]? {
         options.questionID.map { _ in
             words.digest(withSettings: Array(questionSettings.joined(separator: "\n").utf8) + [0])

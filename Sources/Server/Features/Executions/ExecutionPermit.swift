@@ -57,16 +57,16 @@ struct ExecutionPermit {
         let taskType = options.taskType ?? mode.defaultTask
         let isModelTask = taskType == .localModel || taskType == .cloudModel
         // A task that only the person's mode implies is not refused here: later refusals say what it lacks.
-        let isKnownTask = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
-        guard isKnownTask || options.taskType == nil else {
+        let isTaskAvailable = taskType == .heuristic || isModelTask && question.operation.modelTask != nil
+        guard isTaskAvailable || options.taskType == nil else {
             throw refusal(.taskIsUnavailable)
         }
         let keyResult = models.key(for: options.model)
         let network: NetworkState =
             if taskType == .cloudModel, case .success(let key) = keyResult { models.network(of: key) } else { .online }
-        let isForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
-        let isFallback = options.rule == .localFailureFallback
-        letsRulesAnswer = question.privacyLevel == .auto && !isForced && !isFallback && mode != .byoOnly
+        let isRouteForced = policy.effectiveAction == .forceLocal || policy.effectiveAction == .forceCloud
+        let isDeviceFallback = options.rule == .localFailureFallback
+        letsRulesAnswer = question.privacyLevel == .auto && !isRouteForced && !isDeviceFallback && mode != .byoOnly
         var isThirdPartyUnreachable = false
         // The server cannot use the device's model, so it treats the device as if it had none.
         let state = RuntimeState(
@@ -92,7 +92,7 @@ struct ExecutionPermit {
                 rule: decision.rule, route: decision.route, isFallbackAllowed: decision.isFallbackAllowed)
             // The server's records are the source of the facts, so only a person's own words can leave the device.
             guard decision.rule != .policyForceLocal || question.content.isEmpty && taskType != .cloudModel else {
-                throw refusal(.questionStaysOnDevice, policy.applied.last)
+                throw refusal(.constraintKeepsQuestionOnDevice, policy.applied.last)
             }
         }
         if let claimed = options.rule,
@@ -106,7 +106,7 @@ struct ExecutionPermit {
         guard taskType != .cloudModel || models.allowsThirdParties else {
             throw refusal(.thirdPartyIsForbidden)
         }
-        needsFallbackConfirmation = isFallback && (!question.content.isEmpty || taskType == .cloudModel)
+        needsFallbackConfirmation = isDeviceFallback && (!question.content.isEmpty || taskType == .cloudModel)
         if needsFallbackConfirmation { decidedRoute = DecidedRoute(rule: .localFailureFallback, route: .cloud) }
         (self.policy, self.decidedRoute) = (policy, decidedRoute)
         let notice: String?
@@ -160,8 +160,11 @@ extension ExecutionOptions {
 struct DecidedRoute: Hashable {
     var rule: RoutingRule?
     var route: RoutingDecision.Route?
+    /// Whether another route is allowed if this one fails.
     var isFallbackAllowed = false
+    /// Whether the person confirmed that the server may answer after the device has failed.
     var fallbackConfirmed = ConfirmationStatus.none
+    /// Whether the person gave the confirmation that a constraint asks for.
     var constraintConfirmed = ConfirmationStatus.none
 }
 
@@ -184,8 +187,8 @@ extension RoutingRule {
             let device = RuntimeState(
                 local: LocalCapability(maxTokens: .max), network: .online, tokenThreshold: settings.tokenThreshold,
                 mode: settings.mode)
-            let first = Router.route(question, device, policy, at: question.askedAt, trace: trace)
-            return (try? first.get())?.isFallbackAllowed ?? false
+            let firstDecision = Router.route(question, device, policy, at: question.askedAt, trace: trace)
+            return (try? firstDecision.get())?.isFallbackAllowed ?? false
         }
     }
 }
@@ -198,6 +201,7 @@ struct ExecutionRefusal: Error {
     let policy: PolicyResult
     /// The router's decision; without a rule if the question was refused before it was routed.
     let decidedRoute: DecidedRoute
+    /// The constraint that blocked the question or keeps it on the device; nil for other refusals.
     let constraint: ConstraintID?
     /// The model that failed; otherwise the rules. Its `asked` is the model that was asked before the refusal, if any.
     var author = Authorship()
@@ -270,6 +274,7 @@ extension ExecutionCode {
         }
     }
 
+    /// The HTTP status of the response.
     var status: Int {
         switch self {
         case .localFailed, .cloudOutputRefused: 502

@@ -2,7 +2,8 @@ import Contract
 import Domain
 import SQL
 
-/// The statements on confirmations: what a person has to agree to before a question is answered.
+/// The statements on confirmations: what a person has to agree to before a question is answered. `digest` is that of a
+/// confirmation's token, and `requestDigest` that of the question and the prompt which it confirms.
 extension ExecutionStatements {
     /// Part of an act: stores a request for a confirmation.
     /// - Parameter record: the question's record, which the history gets if the person declines.
@@ -20,7 +21,7 @@ extension ExecutionStatements {
             """
     }
 
-    /// Reads the purposes and the record of a confirmation, while it can be used.
+    /// Reads why a confirmation was requested (`of_constraint`, `of_fallback`) and its `record`, while it can be used.
     static func usableConfirmation(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c

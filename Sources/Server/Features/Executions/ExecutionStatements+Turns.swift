@@ -3,7 +3,8 @@ import Domain
 import NagzAI
 import SQL
 
-/// The statements on the turns of AI sessions. Deleting a session deletes its turns.
+/// The statements on the turns of AI sessions. Deleting a session deletes its turns. `digest` is that of the session's
+/// token.
 extension ExecutionStatements {
     /// Reads the turns of a session that has not expired, newest first.
     static func turns(of digest: [UInt8], _ user: UserID, at now: Timestamp) -> SQL {
@@ -14,7 +15,7 @@ extension ExecutionStatements {
         """
     }
 
-    /// Part of an act: stores a turn.
+    /// Part of an act: stores a turn, which is sealed under the master key with the ID `masterID`.
     static func addTurn(
         _ sealed: [UInt8], _ masterID: [UInt8], of execution: ExecutionID, to digest: [UInt8], at now: Timestamp
     ) -> SQL {

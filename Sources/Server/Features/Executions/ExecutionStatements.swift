@@ -161,7 +161,7 @@ enum ExecutionStatements {
 
     // MARK: AI sessions
 
-    /// Part of an act: stores a new AI session.
+    /// Part of an act: stores a new AI session under the digest of its token.
     static func insertSession(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)

@@ -7,8 +7,8 @@ import Postgres
 import SQL
 
 extension Executions {
-    /// Declines the confirmation that a question needs. The confirmation can no longer be used, and the history and the
-    /// audit log record that it was declined.
+    /// Declines the confirmation that a question needs. The confirmation can no longer be used. The audit log records
+    /// that it was declined, and so does the history if the confirmation was stored with the question's record.
     func decline(
         _ caller: Caller, _ call: Call<NoParameters, ConfirmationReply>
     ) async throws -> CancelledExecution {
@@ -35,7 +35,9 @@ extension Executions {
 
 /// A question whose confirmation was declined.
 private struct DeclinedQuestion {
+    /// Whether a constraint required the confirmation.
     let isForConstraint: Bool
+    /// Whether the confirmation was required because the device had failed.
     let isForFallback: Bool
     /// The record for the history; nil if the confirmation was stored without one.
     let record: ExecutionRecord?

@@ -15,7 +15,7 @@ final class Executions {
         self.mediator = mediator
     }
 
-    /// The group `executions`.
+    /// Registers the routes of the group `executions`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.execute, execute)
         routes.signedIn(API.listExecutions, list)

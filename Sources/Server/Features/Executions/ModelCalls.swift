@@ -76,6 +76,7 @@ final class ModelCalls {
 final class ModelReply: Sendable {
     let model: ChosenModel
     let facts: PromptFacts
+    /// The names of the families' members; with them the caller can create the same facts again.
     let familyNames: [String]
     let result: Result<ModelResult, ModelProblem>
     /// The prompt for which the question's confirmation was consumed; nil if none was needed.

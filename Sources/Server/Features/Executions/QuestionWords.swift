@@ -10,6 +10,7 @@ struct QuestionWords {
         (bytes, self.key) = (Array(words.utf8), key)
     }
 
+    /// The length of the words in bytes.
     var length: Int { bytes.count }
 
     /// The keyed digest of the words, in hexadecimal; nil without words or without a key. Words are few and short, so

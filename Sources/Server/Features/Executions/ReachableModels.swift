@@ -50,11 +50,11 @@ struct ReachableModels {
 enum KeyProblem: Error {
     /// The person has stored no key.
     case noKey
-    /// Several keys are possible, and neither the client nor the person's choice names exactly one.
+    /// Several keys are possible, and neither the client nor the person's choice names exactly one; with these keys.
     case ambiguous([StoredAIKey])
-    /// The client named a model for which the person has no key.
+    /// The client named a model for which the person has no key; with that name and the person's keys.
     case unknown(String, [StoredAIKey])
-    /// The person's choice names a key that was removed.
+    /// The person's choice names a key that was removed; with the chosen name and the person's remaining keys.
     case removed(String, [StoredAIKey])
 
     var message: String {

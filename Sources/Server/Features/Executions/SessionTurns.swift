@@ -43,6 +43,7 @@ struct SessionTurns {
         ]
     }
 
+    /// The purpose under which master keys seal turns.
     private static let purpose = "ai session turns"
 }
 

@@ -169,8 +169,11 @@ private struct Candidate {
     let isWaiting: Bool
     /// The person's role; nil unless they are an active member.
     let role: FamilyRole?
+    /// The time at which the person joined; nil unless they are an active member.
     let joinedAt: Timestamp?
+    /// Whether the account was made in this family.
     let isFamilyAccount: Bool
+    /// Whether a block in either direction separates the person and the guardian.
     let isBlocked: Bool
 
     init(_ row: Row) throws(PostgresError) {

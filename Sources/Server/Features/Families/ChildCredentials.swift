@@ -111,6 +111,7 @@ extension Families {
         }
     }
 
+    /// Records the refusal of a PIN change in the audit log, and throws `APIError.onlyChildChangesPIN`.
     private func refusePINChange(_ caller: Caller, _ path: MemberPath) async throws -> StatusAnswer {
         try await services.ledger.write(caller, in: path.familyID) { queries in
             let member = try await services.access.member(caller, of: path.familyID, queries)

@@ -68,7 +68,7 @@ extension ChildSettingsResponse {
 
 extension ChildSettingsUpdate {
     /// The update as the mobile client means it: an update of all settings except quiet hours removes the quiet hours.
-    /// An update of fewer settings leaves them unchanged.
+    /// Any other update is returned unchanged.
     fileprivate var withQuietHoursExplicit: ChildSettingsUpdate {
         guard canSnooze != nil, maxSnoozesPerDay != nil, canSubmitExcuses != nil, quietHoursStart.isAbsent,
             quietHoursEnd.isAbsent

@@ -17,7 +17,8 @@ struct Departure<Answer: WireContent> {
     var allowsLastGuardian = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
-    /// Returns the statement of the act that ends the person's sessions.
+    /// Returns the statement that ends the sessions of the person with that ID: all of them if the account is deleted,
+    /// otherwise only those that began with a child code.
     let sessionRevocation: (UserID) -> SQL
     /// The statements that only this kind of departure adds to the act, such as the deletion of the account.
     var statements: [SQL] = []
@@ -60,10 +61,10 @@ extension Families {
             })
     }
 
-    /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
-    /// sessions, consents given in the family, and open nags to the person. Codes that the person may know are replaced
-    /// (`accessRevocation`). The trigger `young_account_waits` makes an account of somebody under 13 wait for a
-    /// guardian again.
+    /// Ends a membership and everything that depends on it in one act: relationships, a child's sign-in and sessions,
+    /// consents given in the family, ownership of policies, devices, the person's constraints and drafts, and open nags
+    /// to the person. Codes that the person may know are replaced (`accessRevocation`). The trigger
+    /// `young_account_waits` makes an account of somebody under 13 wait for a guardian again.
     ///
     /// Before that act, other acts cancel the open nags of connections that depend on the membership. They also cancel
     /// open nags to the person, if these are more than one act can cancel. If the process dies between these acts, the

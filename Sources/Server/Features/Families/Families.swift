@@ -107,7 +107,8 @@ package final class Families {
     }
 
     /// Returns the reason for which the family cannot have one more member; nil if it can.
-    /// - Parameter makesAccount: whether a new account is created for the member.
+    /// - Parameter makesAccount: whether a new account is created for the member. The number of such accounts within 24
+    ///   hours is limited, too.
     func denialOfNewMember(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
     ) async throws -> Denial? {

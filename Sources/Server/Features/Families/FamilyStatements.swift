@@ -35,6 +35,7 @@ enum FamilyStatements {
 
     // MARK: Statements of an act
 
+    /// Sets the family's name and time zone, and the time of the zone's last change if the zone is another one.
     static func set(name: String, timeZone: String, at now: Timestamp) -> SQL {
         """
         UPDATE families SET name = \(name), time_zone = \(timeZone),

@@ -31,7 +31,8 @@ enum MembershipStatements {
     }
 
     /// Reads an account that a guardian asks to add: its `role` if it is an active member, whether it was made in the
-    /// family, and whether its owner and the guardian are separated by a block in either direction.
+    /// family, and whether its owner and the guardian are separated by a block in either direction. No row for a
+    /// deleted or unknown account.
     static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.status, m.role, m.joined_at,

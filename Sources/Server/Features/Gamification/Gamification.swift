@@ -11,16 +11,16 @@ package final class Gamification {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `gamification`: points, streaks and badges.
+    /// Registers the routes of the group `gamification`: points, streaks and badges.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.getGamificationSummary, summary)
-        routes.signedIn(API.getLeaderboard, leaderboard)
-        routes.signedIn(API.listGamificationEvents, events)
-        routes.signedIn(API.listBadges, badges)
+        routes.signedIn(API.getGamificationSummary, getSummary)
+        routes.signedIn(API.getLeaderboard, getLeaderboard)
+        routes.signedIn(API.listGamificationEvents, listEvents)
+        routes.signedIn(API.listBadges, listBadges)
     }
 
     /// Returns the caller's own totals.
-    func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
+    func getSummary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
         _ = try await services.access.member(caller, of: family, services.database)
         let record = try await ownRecord(caller, in: family)
@@ -30,7 +30,7 @@ package final class Gamification {
     }
 
     /// Returns the points in the family's current local week, of the members who take part.
-    func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
+    func getLeaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
         _ = try await ownRecord(caller, in: family)
@@ -44,7 +44,7 @@ package final class Gamification {
     }
 
     /// Lists a member's gamification events, newest first, for the member and the guardians.
-    func events(
+    func listEvents(
         _ caller: Caller, _ call: Call<GamificationEventsQuery, NoBody>
     ) async throws -> Page<GamificationEventResponse> {
         let query = call.parameters
@@ -66,8 +66,9 @@ package final class Gamification {
         }
     }
 
-    /// Lists a member's badges in the order in which they were earned, for the member and the guardians.
-    func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
+    /// Lists a member's badges in the order in which they were earned, for the member and the guardians. Badges that
+    /// clients do not know are left out.
+    func listBadges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
         let member = try await services.access.member(caller, of: family, services.database)
         try await requireInsight(caller, member, into: user)
@@ -117,6 +118,7 @@ extension Gamification {
         let points: Int
         /// The number of nags completed on time without a missed one in between.
         let streak: Int
+        /// The number of the member's gamification events, including those that retention has deleted.
         let eventCount: Int
         /// The number of completed nags, including late ones.
         let completions: Int

@@ -7,7 +7,7 @@ enum GamificationStatements {
     // MARK: Reading
 
     /// Reads a member's totals, badges, preference and consent, the family's multiplier, and its active incentive
-    /// rules.
+    /// rules. No row for somebody who never was a member of the family.
     static func record(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT m.status = 'active' AS is_member, \(IncentiveStatements.activeRules(in: "m.family_id")) AS rules,
@@ -70,8 +70,9 @@ enum GamificationStatements {
         """
     }
 
-    /// Counts a member's nags by the finished week in which they were due: all of them as `due`, and those that scored
-    /// as completed on time. Withdrawn and cancelled nags do not count; a week without nags has no row.
+    /// Counts a member's nags by the finished week in which they were due: all of them as `due`, and as `on_time`
+    /// those that scored as completed on time. Withdrawn and cancelled nags do not count; a week without nags has no
+    /// row.
     /// - Parameter starts: the starts of the weeks, ascending, and the end of the last week.
     static func weekCounts(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
         let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")

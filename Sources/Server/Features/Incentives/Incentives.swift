@@ -12,20 +12,22 @@ final class Incentives {
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `incentives`.
+    /// Registers the routes of the group `incentives`.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.listIncentiveRules, rules)
+        routes.signedIn(API.listIncentiveRules, listRules)
         routes.signedIn(API.createIncentiveRule, create)
         routes.signedIn(API.updateIncentiveRule, update)
-        routes.signedIn(API.listIncentiveEvents, events)
-        routes.signedIn(API.listWaitingIncentiveEvents, waitingEvents)
+        routes.signedIn(API.listIncentiveEvents, listEvents)
+        routes.signedIn(API.listWaitingIncentiveEvents, listWaitingEvents)
         routes.signedIn(API.approveIncentiveEvent, approve)
     }
 
     // MARK: Reading
 
     /// Lists the newest version of each rule, the active ones first.
-    func rules(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<IncentiveRuleResponse> {
+    func listRules(
+        _ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>
+    ) async throws -> Page<IncentiveRuleResponse> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
         try await requireReader(caller, member)
@@ -34,7 +36,7 @@ final class Incentives {
     }
 
     /// Lists the effects of the rules on one nag, oldest first.
-    func events(
+    func listEvents(
         _ caller: Caller, _ call: Call<IncentiveEventListQuery, NoBody>
     ) async throws -> Page<IncentiveEventResponse> {
         let (nag, page) = (call.parameters.nagID, call.parameters.page)
@@ -48,9 +50,9 @@ final class Incentives {
     }
 
     /// Lists the rewards in a family that wait for a guardian's approval, oldest first.
-    func waitingEvents(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
-        IncentiveEventResponse
-    > {
+    func listWaitingEvents(
+        _ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>
+    ) async throws -> Page<IncentiveEventResponse> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
         try await requireReader(caller, member)

@@ -12,7 +12,8 @@ import SQL
 /// its outbox. The server computes none in the background. Only a summary contains a person's words. The feed's events
 /// contain no summary of an excuse, because not everybody who reads the feed may read excuses.
 struct Enrichment: Sendable {
-    /// The kind of finding.
+    /// The kind of finding: the category of an excuse, a summary of the words, a relation to another input, or a merge
+    /// into another input.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
 
     let kind: Kind
@@ -85,7 +86,7 @@ extension Ingestion {
     /// finding of the same kind changes nothing.
     /// - Throws: 403 without the consent `ai_mediation`, 404 if the person has no such input on the nag or may not see
     ///   the related one, 409 for a merge into an input that was merged itself, 422 for a relation of an input to
-    ///   itself.
+    ///   itself or a merge into itself.
     func append(
         _ enrichment: Enrichment, to earlierInput: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID

@@ -6,7 +6,7 @@ import Postgres
 extension Ingestion {
     /// Creates a draft of a nag that a person dictated for somebody else. Dictated words may only create drafts.
     /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
-    ///   422 for content that a draft cannot have.
+    ///   422 for content that a draft cannot have, and for a due time that is not in the future.
     func createDraft(
         of order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
@@ -38,10 +38,11 @@ extension Ingestion {
 }
 
 extension SuggestedNag {
+    /// Creates the content of a draft from a dictated nag.
     /// - Throws: 422 for content that a draft cannot have.
     fileprivate init(dictated order: NagCreate) throws(APIError) {
         guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
-            throw APIError.dictationIsNoDraft
+            throw APIError.dictationDoesNotFitDraft
         }
         guard order.description?.unicodeScalars.count ?? 0 <= Self.maxDescriptionLength else {
             throw APIError.dictationIsTooLong(limit: Self.maxDescriptionLength)

@@ -7,11 +7,12 @@ import SQL
 extension Ingestion {
     /// Imports a list of proposed nags. An item that the person has not imported before becomes a draft. An item that
     /// has changed since then edits its open draft, or becomes a draft of a new due time for the nag that its executed
-    /// draft created. Repeating an import returns the first answer.
+    /// draft created. Repeating an import returns the first answer. A dry run stores nothing, and returns what
+    /// the import would do with each item.
     ///
     /// An import does not check whether its drafts can be approved; as with every draft, the approval does.
-    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import ID that was used for other items, 422 if all
-    ///   items are invalid.
+    /// - Throws: 403 without the consent `ai_mediation`, 409 for an import ID that was used for other items, 422 if two
+    ///   items have the same ID, or, unless it is a dry run, if all items are invalid.
     func importNags(_ caller: Caller, _ call: Call<NoParameters, NagImport>) async throws -> ImportResult {
         let order = call.body
         if order.isDryRun {
@@ -202,7 +203,8 @@ private struct ExaminedImport {
 }
 
 extension ImportItemID {
-    /// The ID under which the item is stored: its own UUID, or one that is derived from another text (RFC 9562 §5.8).
+    /// The ID under which the item is stored: this ID if it is a UUID, otherwise a UUID that is derived from its text
+    /// (RFC 9562 §5.8).
     var input: InputID {
         if let uuid { return uuid }
         let digest = sha256(Array("item:\(wireText)".utf8))

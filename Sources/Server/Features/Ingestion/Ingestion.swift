@@ -21,7 +21,7 @@ final class Ingestion {
         self.drafts = drafts
     }
 
-    /// The group `ingestion`, and the upload of a device's outbox, of the group `sync`.
+    /// Registers the routes of the group `ingestion`, and the upload of a device's outbox, of the group `sync`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.uploadEvents, upload)
         routes.signedIn(API.importNags, importNags)
@@ -31,8 +31,9 @@ final class Ingestion {
         routes.signedIn(API.executeImport, drafts.executeImport)
     }
 
-    /// Applies the items in order, each once. An item that was applied before returns its first result. A fault ends
-    /// the request; the items applied before it stay applied, and return the same results next time.
+    /// Applies the items in order, each once. An item that has a stored result is not applied again, and returns that
+    /// result. An item that is refused does not end the request, but a fault, a rate limit or the end of the session
+    /// does; the items applied before it stay applied, and return the same results next time.
     func upload(
         _ caller: Caller, _ call: Call<NoParameters, OutboxUpload>
     ) async throws -> OutboxAnswer {
@@ -53,7 +54,7 @@ final class Ingestion {
         return OutboxAnswer(results: results)
     }
 
-    /// Applies an item that has no stored result.
+    /// Applies an item that has no stored result. A refusal that a retry would get again becomes the item's result.
     private func process(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
@@ -82,7 +83,8 @@ final class Ingestion {
         }
     }
 
-    /// Performs an enrichment. It is not stored as an input, because its result follows from stored data.
+    /// Performs an enrichment. A refusal that a retry would get again becomes its result. It is not stored as an input,
+    /// because its result follows from stored data.
     private func enrich(
         _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
     ) async throws -> InputResult {

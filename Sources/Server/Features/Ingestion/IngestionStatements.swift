@@ -38,7 +38,7 @@ enum IngestionStatements {
         "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(importID)"
     }
 
-    /// Returns the fingerprint of an imported item as it was sent.
+    /// Returns the fingerprint of an imported item: the SHA-256 of the JSON that the server encodes it in.
     static func fingerprint(of item: ImportItem) -> [UInt8] { sha256(item.jsonBytes) }
 
     /// Part of an act: stores an imported item with the draft that it became.
@@ -64,8 +64,8 @@ enum IngestionStatements {
         """
     }
 
-    /// Reads the event that a person's input on a nag became. `is_same` is whether the event already has this
-    /// enrichment; null if the event has no enrichment of that kind.
+    /// Reads the event that a person's input on a nag became; no row if there is no such input or it was not applied.
+    /// `is_same` is whether the event already has this enrichment; null if the event has no enrichment of that kind.
     static func rootEvent(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {
@@ -79,7 +79,8 @@ enum IngestionStatements {
         """
     }
 
-    /// Reads the nag of an event that an input became, and whether the input was merged into another.
+    /// Reads the nag of an event that an input became, and whether the input was merged into another; no row for any
+    /// other event.
     static func nagOfRootEvent(_ event: EventID, in family: FamilyID) -> SQL {
         """
         SELECT i.nag_id, EXISTS (

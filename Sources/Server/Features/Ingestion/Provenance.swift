@@ -49,7 +49,8 @@ extension DraftSource {
     }
 }
 
-/// The kind of an input, as the database names it.
+/// The kind of an input, as the database names it. A `status` completes a nag, a `nag` creates one, and a `promise`
+/// sets, changes or clears the time for which the recipient promises to do the task.
 enum InputKind: String, Sendable, CaseIterable {
     case status, excuse, note, nag, promise, snooze, dismiss, undismiss
 
@@ -72,13 +73,13 @@ struct Provenance: Sendable {
     let id: InputID
     let event: EventID
     let source: StoredSource
-    /// The device's confidence in the words; nil if the device does not say.
+    /// The device's confidence in the words, from 0 to 1; nil if the device does not say.
     let confidence: Double?
     /// The place in the client where the input was entered; nil if the client does not say.
     let context: SourceContext?
-    /// The time of the input by the clock of its author's device.
+    /// The time of the input: for an outbox by the clock of its author's device, for a request by the server's.
     let madeAt: Timestamp
-    /// SHA-256 of the item as it was sent; nil for an input of a request.
+    /// The SHA-256 of the JSON that the server encodes the item in; nil for an input of a request.
     let fingerprint: [UInt8]?
     /// The family whose outbox contained the input; nil for an input of a request.
     let family: FamilyID?

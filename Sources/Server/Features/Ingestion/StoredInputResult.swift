@@ -7,6 +7,7 @@ struct StoredInputResult {
     let id: InputID
     /// The result of an input; nil for an imported item.
     private let result: InputResult?
+    /// The fingerprint of the item of an outbox or import; nil for an input of a request.
     let fingerprint: [UInt8]?
     /// The import and the draft of an imported item; nil for other inputs.
     let importedItem: (importID: ImportID, draftID: DraftID)?

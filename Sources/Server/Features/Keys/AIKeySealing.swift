@@ -59,6 +59,7 @@ struct StoredAIKey {
         openSecret(with: keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
     }
 
+    /// The label from which the master key derives the key that seals these secrets. Another label cannot open them.
     private static let purpose = "ai keys"
 
     /// Returns the bytes that a sealed key is bound to. Different owners, providers or endpoints never give the same

@@ -20,7 +20,7 @@ final class AIKeys {
         callLimiter = KeyedLimiter(services.database.poller, sharing: services.models.shared.checkTurns)
     }
 
-    /// The group `keys`.
+    /// Registers the routes of the group `keys`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.setAIKey, setKey)
         routes.signedIn(API.listAIKeys, list)
@@ -165,5 +165,6 @@ extension KeyProvider {
         }
     }
 
+    /// The field for the limit of tokens in a request, unless the owner of the key chooses another one.
     fileprivate var usualTokensField: TokensField { self == .openai ? .maxCompletionTokens : .maxTokens }
 }

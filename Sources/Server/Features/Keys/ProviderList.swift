@@ -39,6 +39,8 @@ struct ProviderList {
         return ModelProviderList(items: [rules, gateway] + thirdParties)
     }
 
+    /// Returns the item of the server's gateway.
+    /// - Parameter isUsed: whether the caller's settings send questions to the gateway.
     private func gatewayItem(isUsed: Bool) async -> ModelProviderItem {
         var reason: UnavailabilityReason? = .notConfigured
         if let gateway = services.models.serverGateway {
@@ -50,6 +52,10 @@ struct ProviderList {
             health, reason: reason?.rawValue, isActive: isUsed && reason == nil)
     }
 
+    /// Returns the item of a third party.
+    /// - Parameters:
+    ///   - isAllowed: whether the family allows models of third parties.
+    ///   - isUsed: whether the caller's settings send questions to this provider.
     private func thirdPartyItem(
         _ provider: KeyProvider, _ key: StoredAIKey?, isChild: Bool, isAllowed: Bool, isUsed: Bool
     ) -> ModelProviderItem {

@@ -1,6 +1,6 @@
 import Contract
 
-/// The group `legal`: texts that a person agrees to.
+/// The routes of the group `legal`: texts that a person agrees to.
 enum LegalRoutes {
     static func register(in routes: RouteTable, _ parties: ThirdPartyRecipients) {
         routes.constant(API.getPrivacyPolicy, LegalTexts.privacyPolicy(parties))

@@ -3,8 +3,8 @@ import Contract
 
 /// The terms of service and the privacy policy. Every change of a text needs a new version.
 enum LegalTexts {
-    /// The privacy policy. Its version ends with a digest of the paragraphs about third parties, which depend on the
-    /// server's configuration.
+    /// Returns the privacy policy. Its version ends with a digest of the paragraphs about third parties, which depend
+    /// on the server's configuration.
     static func privacyPolicy(_ parties: ThirdPartyRecipients) -> LegalDocument {
         let thirdParties = thirdPartyParagraphs(parties)
         let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))

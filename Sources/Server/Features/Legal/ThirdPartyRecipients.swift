@@ -5,7 +5,7 @@ import HTTPClient
 struct ThirdPartyRecipients: Sendable {
     /// The name of the service that forwards push messages; nil if none are sent.
     var pushService: String?
-    /// Whether the push service learns the addresses of devices.
+    /// Whether the push service gets the push tokens of devices. If not, it gets only people's IDs.
     var pushLearnsDeviceAddresses = true
     /// Whether messages are sent to browsers, through the push services of the browsers' makers.
     var hasWebPush = false
@@ -49,7 +49,8 @@ extension ThirdPartyRecipients {
         }
     }
 
-    /// Returns the host of a URL: the part between the scheme and the path, without a user and a port.
+    /// Returns the host of a URL: the part between the scheme and the path, without a user and a port. The result is
+    /// nil for a URL without a scheme.
     private static func host(of url: String) -> String? {
         guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let authority = url[start...].prefix { !"/?#".contains($0) }

@@ -74,6 +74,10 @@ enum Dashboard {
         ]
     }
 
+    /// Returns a figure; a missing value is shown as 0.
+    /// - Parameters:
+    ///   - above: the value above which clients show a warning; nil for none.
+    ///   - below: the value below which clients show a warning; nil for none.
     private static func figure(
         _ key: String, _ label: String, _ value: Double?, _ unit: String, above: Double? = nil, below: Double? = nil,
         chartValues: [Double]? = nil
@@ -94,6 +98,7 @@ enum Dashboard {
     private struct Step {
         let requestsPerSecond: Double
         let failurePercent: Double
+        /// The processor time as a percentage of one processor's; above 100 if several were busy.
         let processorPercent: Double
         /// The requests by duration, in the buckets of `Histogram`.
         private let durationCounts: [Int]

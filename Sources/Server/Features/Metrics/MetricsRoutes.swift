@@ -1,7 +1,7 @@
 import Contract
 import HTTP
 
-/// The group `metrics`: the server's figures for clients.
+/// The routes of the group `metrics`: the server's figures for clients.
 enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
@@ -16,14 +16,15 @@ enum MetricsRoutes {
     }
 }
 
-/// `/metrics` for Prometheus. It has a listener of its own, because the server's clients must not see it.
+/// The listener for Prometheus, with the path `/metrics`. It is separate, because the server's clients must not see the
+/// metrics.
 enum MetricsListener {
     /// The limits of the listener: at most 16 connections, because scrapes are few, and no request bodies.
     static var limits: Limits {
         var limits = Limits()
-        limits.connections = 16
-        limits.connectionsPerAddress = 16
-        limits.body = 0
+        limits.maxConnections = 16
+        limits.maxConnectionsPerAddress = 16
+        limits.maxBodyBytes = 0
         limits.idleTimeout = .seconds(15)
         return limits
     }

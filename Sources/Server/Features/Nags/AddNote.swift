@@ -6,8 +6,8 @@ import SQL
 
 extension Nags {
     /// Adds a note that everybody who may read the nag can read, at most `NagLimit.notesPerDay` a day. It is refused if
-    /// the author may not contact the creator or the recipient. The feed shows the text; the audit log records its
-    /// length.
+    /// the author may not contact the creator or the recipient, or has dictated it and is not the recipient. The feed
+    /// shows the text; the audit log records its length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
             try input.requireSameFamily(view.nag)

@@ -3,9 +3,10 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws a nag, for its creator, and, if the nag is of a connection, for the guardians of the child who
-    /// receives it. If somebody else than the creator withdraws it, the creator is notified. The recipient is notified
-    /// if they were notified of the nag. Repeating a withdrawal changes nothing.
+    /// Withdraws an open nag, for its creator. A child's guardians can also withdraw a nag of a connection to the
+    /// child; then the creator is notified. The recipient is notified if they were notified of the nag. Repeating a
+    /// withdrawal changes nothing.
+    /// - Throws: 409 for a nag that has ended in another way.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }

@@ -9,6 +9,8 @@ extension Nags {
     /// Completes a nag, for its recipient. Of several concurrent requests, one completes it: the event, the points and
     /// the next instance of the series are one act. The others get the same answer. A note is never required, even if
     /// the nag asks for one, because not every client can send it.
+    /// - Throws: 409 for a nag that has ended in another way, and before the opening of an instance of a series.
+    ///   422 for a status other than `completed`.
     func updateStatus(
         _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
     ) async throws -> NagResponse {

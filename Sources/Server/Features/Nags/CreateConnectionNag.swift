@@ -48,14 +48,14 @@ extension Nags {
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The limit counts the recipient's day, because the creator cannot change the recipient's time zone.
         let zone: String = try row["time_zone"] ?? Preferences.standardTimeZone
-        let today = countedDay(in: zone, changedAt: try row["time_zone_changed_at"], at: caller.now)
+        let today = countedDay(in: zone, zoneChangedAt: try row["time_zone_changed_at"], at: caller.now)
         let sent = try await queries.query(
             NagStatements.countSent(by: account.id, over: connection, day: today)
         ).onlyRow()
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
             let next = NagLimit.resetSentence(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(
-                denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, next: next))
+                denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, resetSentence: next))
         }
         guard order.policyID == nil else { throw APIError.connectionHasNoPolicies }
         try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)

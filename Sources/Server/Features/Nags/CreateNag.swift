@@ -76,7 +76,7 @@ extension Nags {
         of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         try Self.requireValidDueTime(order, caller.now)
-        let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
+        let today = countedDay(in: member.timeZone, zoneChangedAt: member.timeZoneChangedAt, at: caller.now)
         let rows = try await queries.query(
             NagStatements.creationFacts(
                 for: order.recipientID, from: caller.userID, in: member.familyID, policy: order.policyID, day: today))
@@ -168,7 +168,7 @@ extension Nags {
             return nil
         }
         let next = NagLimit.resetSentence(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
-        return (denial, .tooManyNags(denial, limit: policy.dailyCap, next: next))
+        return (denial, .tooManyNags(denial, limit: policy.dailyCap, resetSentence: next))
     }
 
     /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberState`; nil when

@@ -96,7 +96,7 @@ extension Nags {
 
     /// Returns the phase of a nag, for its creator, its recipient and the guardians. A nag that is not open keeps its
     /// last phase.
-    func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
+    func getEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.ledgerID)).first
             guard let row, let state = try EscalationState(row, services) else { throw APIError.noSuchNag }
@@ -114,6 +114,6 @@ extension Nags {
         if let family {
             while case .stepped = try await escalate(call.parameters.nagID, in: family, at: caller.now) {}
         }
-        return try await escalation(caller, call)
+        return try await getEscalation(caller, call)
     }
 }

@@ -24,8 +24,8 @@ struct EscalationState {
         let cycleStartedAt: Timestamp = try row["cycle_started_at"]
         self.record = record
         escalation = Escalation(
-            createdAt: cycleStartedAt,
-            base: Escalation.base(
+            cycleStartedAt: cycleStartedAt,
+            baseTime: Escalation.baseTime(
                 dueAt: record.nag.dueAt, committedAt: record.nag.committedAt, preferences: preferences),
             quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
             plan: services.escalationPlan)
@@ -67,7 +67,8 @@ struct EscalationState {
     }
 
     /// Returns the time of the recipient's next reminder; nil without one. From the phase `overdueSoft` on, there is
-    /// one after every interval since the phase began.
+    /// one after every interval since the phase began, outside snoozes and quiet hours. There is none if the nag is not
+    /// open or would be missed by then, or if the recipient's preferences have no reminders in that phase.
     func nextReminder(at now: Timestamp) -> Timestamp? {
         guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number,
             recipient.preferences.hasReminders(in: record.phase, of: record.nag.category)

@@ -118,7 +118,8 @@ struct Excuse {
 }
 
 extension NagStatements {
-    /// Reads whether a member may submit excuses: the AI consent, and a child's setting.
+    /// Reads whether a member may submit excuses: the AI consent, and a child's setting. No row for somebody who never
+    /// was a member of the family.
     static func excusePermission(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(ConsentStatements.isInForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,

@@ -82,8 +82,8 @@ extension NagStatements {
         """
     }
 
-    /// Makes the open nags in the page of nags after `last` due for the scheduler. The row names the last nag of the
-    /// page; no row if there are no more nags.
+    /// Makes the open ones among the next 500 nags after `last` due for the scheduler. The row names the last of these
+    /// nags; no row if there are no more nags.
     static func makePageDue(after last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
         WITH page AS MATERIALIZED (
@@ -123,7 +123,7 @@ extension NagStatements {
         ]
     }
 
-    /// The caller may append further conditions.
+    /// Makes the open nags of the act's family due for the scheduler. The caller may append further conditions.
     private static func makeDueInFamily(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
@@ -131,8 +131,8 @@ extension NagStatements {
         """
     }
 
-    /// The caller MUST append a condition on the recipient: without it, the statement changes the nags of all
-    /// connections.
+    /// Makes open nags of connections due for the scheduler. The caller MUST append a condition on the recipient:
+    /// without it, the statement changes the nags of all connections.
     private static func makeDueOverConnections(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp

@@ -24,6 +24,7 @@ extension NagStatements {
     /// An expression: the family of a nag `n`; null for one of a connection.
     private static let familyID: SQL = "CASE WHEN n.connection_id IS NULL THEN n.family_id END"
 
+    /// A condition: `ledger` is the family's, or, if `family` is nil, the nag `n` is of a connection.
     private static func isExported(_ ledger: SQL, _ family: FamilyID?) -> SQL {
         family.map { "\(ledger) = \($0)" } ?? "n.connection_id IS NOT NULL"
     }

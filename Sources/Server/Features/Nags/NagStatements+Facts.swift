@@ -19,9 +19,9 @@ extension NagStatements {
         """
     }
 
-    /// Reads the recipient of a new nag, their relationship with its creator, the family's policy, and the number of
-    /// nags that the creator sent on the family's local day. No row: the recipient or the creator never belonged to the
-    /// family.
+    /// Reads the recipient of a new nag, their relationship with its creator, the family's default policy, whether
+    /// `policy` is one of its active policies, and the number of nags that the creator sent on the family's local day.
+    /// No row: the recipient or the creator never belonged to the family.
     ///
     /// Nags that a series creates are not counted.
     static func creationFacts(

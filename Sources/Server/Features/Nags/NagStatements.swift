@@ -93,7 +93,7 @@ enum NagStatements {
         }
     }
 
-    /// Reads a page of the nags that the person sees, open ones first, then the newest.
+    /// Reads a page of the nags that the person sees: the open ones first, and of equal ones the newest first.
     static func page(_ query: NagListQuery, for user: UserID, _ scopes: [PageScope]) -> SQL {
         var filters: [SQL] = []
         if let status = query.status { filters.append("n.status = \(status)") }
@@ -163,6 +163,7 @@ enum NagStatements {
             """)
     }
 
+    /// Stores a snooze: the nag's new due time and opening. Unlike an edit, it leaves the escalation in its phase.
     static func snooze(_ nag: NagResponse, nextStep: Timestamp) -> SQL {
         update(
             nag.id,
@@ -172,10 +173,12 @@ enum NagStatements {
             """)
     }
 
+    /// Sets the time from which an instance of a series can be completed; nil for no such time.
     static func setOpening(of nag: NagID, to opensAt: Timestamp?) -> SQL {
         update(nag, "opens_at = \(opensAt)")
     }
 
+    /// Marks a nag as dismissed by its recipient; nil removes the mark.
     static func setDismissed(_ nag: NagID, at moment: Timestamp?) -> SQL {
         update(nag, "recipient_dismissed_at = \(moment)")
     }
@@ -193,6 +196,8 @@ enum NagStatements {
         update(nag, "status = 'withdrawn', closed_at = \(now)")
     }
 
+    /// Changes a nag of the act's ledger.
+    /// - Parameter changes: the assignments of the `SET` clause.
     static func update(_ nag: NagID, _ changes: SQL) -> SQL {
         """
         UPDATE nags SET \(changes), sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
@@ -206,6 +211,7 @@ enum NagEventType: String {
     case created = "nag_created"
     case updated = "nag_updated"
     case snoozed = "nag_snoozed"
+    /// The recipient promised to do the task at a time, or changed or withdrew that promise.
     case committed = "nag_committed"
     case completed = "nag_completed"
     case escalated = "nag_escalated"

@@ -12,9 +12,11 @@ struct NagRecord {
     /// The family whose zone, preferences, child settings and consents count. It is the nag's own family. For a nag of
     /// a connection it is the recipient's present family, or an ID that no family has if they are in none.
     let settingsFamily: FamilyID
+    /// The recipient's pseudonym in the audit log; nil after their erasure.
     let recipientPseudonym: Pseudonym?
+    /// The name of the time zone of `settingsFamily`; the standard zone if no family has that ID.
     let timeZone: String
-    /// The time of the last change of the family's zone; nil for never.
+    /// The time of the last change of that family's zone; nil for never.
     let timeZoneChangedAt: Timestamp?
     /// The ledger's sequence number when the nag was read.
     let seq: Int64
@@ -41,7 +43,7 @@ struct NagRecord {
         self.phase = phase
     }
 
-    /// Returns an act on this nag.
+    /// Returns an act on this nag. It requires that nothing in the ledger has changed since the nag was read.
     func act(
         _ kind: AuditKind, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
@@ -63,6 +65,7 @@ struct NagView {
     let role: FamilyRole?
     let pseudonym: Pseudonym
 
+    /// Reads the result of `NagStatements.nag(_:in:for:)`.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian, 404 unless the nag is of
     ///   the caller's family, or of a connection and the caller has a part in it.
     init(_ rows: Rows, for caller: Caller) throws {
@@ -94,9 +97,11 @@ struct NagView {
     /// Returns a decision that refuses an act beyond a daily limit. The error says when the act is allowed again.
     func refuse<Answer>(_ act: NagAct, limit denial: Denial, at now: Timestamp) -> Decision<Answer> {
         let next = NagLimit.resetSentence(in: record.timeZone, now: now, zoneChangedAt: record.timeZoneChangedAt)
-        return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, next: next))
+        return refuse(act, reason: denial.rawValue, .nagLimitIsReached(denial, resetSentence: next))
     }
 
+    /// Returns a decision that refuses an act with any error. The audit entry has the reason, and so has the error if
+    /// it has none of its own.
     func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {
         var error = error
         error.reason = error.reason ?? reason

@@ -19,7 +19,7 @@ package final class Nags {
         self.gamification = gamification
     }
 
-    /// The group `nags`.
+    /// Registers the routes of the group `nags`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createNag, create)
         routes.signedIn(API.listNags, list)
@@ -31,7 +31,7 @@ package final class Nags {
         routes.signedIn(API.updateNagStatus, updateStatus)
         routes.signedIn(API.submitExcuse, submitExcuse)
         routes.signedIn(API.listExcuses, listExcuses)
-        routes.signedIn(API.getEscalation, escalation)
+        routes.signedIn(API.getEscalation, getEscalation)
         routes.signedIn(API.recomputeEscalation, recomputeEscalation)
     }
 
@@ -94,9 +94,9 @@ package final class Nags {
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         // Only the nag's row names its ledger, so the nag is read before the ledger is entered.
-        let first = try await view(caller, nag, services.database)
-        var unusedView: NagView? = first
-        return try await services.ledger.write(caller, in: first.ledgerID) { queries in
+        let firstView = try await view(caller, nag, services.database)
+        var unusedView: NagView? = firstView
+        return try await services.ledger.write(caller, in: firstView.ledgerID) { queries in
             let view: NagView
             if let unusedView { view = unusedView } else { view = try await self.view(caller, nag, queries) }
             unusedView = nil
@@ -135,14 +135,17 @@ package final class Nags {
         }.compactMap(\.self).first
     }
 
-    /// Returns the time range in which the daily limits count, as of `now`.
+    /// Returns the period over which daily limits count for a nag: the family's local day, or at least the last 24
+    /// hours if the family's zone was changed within them.
     func countedDay(of nag: NagRecord, at now: Timestamp) -> Range<Timestamp> {
-        countedDay(in: nag.timeZone, changedAt: nag.timeZoneChangedAt, at: now)
+        countedDay(in: nag.timeZone, zoneChangedAt: nag.timeZoneChangedAt, at: now)
     }
 
-    func countedDay(in zone: String, changedAt: Timestamp?, at now: Timestamp) -> Range<Timestamp> {
+    /// Returns the period over which daily limits count in a family with that zone.
+    /// - Parameter zoneChangedAt: the time of the last change of the family's zone; nil for never.
+    func countedDay(in zone: String, zoneChangedAt: Timestamp?, at now: Timestamp) -> Range<Timestamp> {
         NagLimit.countedPeriod(
-            services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: changedAt)
+            services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: zoneChangedAt)
     }
 
     /// Returns the reason to refuse the member another change of a nag today; nil if it is allowed.

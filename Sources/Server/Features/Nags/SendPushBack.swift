@@ -6,7 +6,8 @@ import SQL
 extension Nags {
     /// Returns the act that sends the recipient of a nag the text of a push-back, in the feed and by a notification.
     ///
-    /// The caller MUST have checked the limits of push-backs, and MUST add the record that counts this one.
+    /// The act's audit entry is `draftExecuted`, because push-backs are sent by drafts only. The caller MUST have
+    /// checked the limits of push-backs, and MUST add the record that counts this one.
     /// - Returns: the act, and the ID of its event in the feed.
     func pushBackAct(
         _ message: String, on view: NagView, source: StoredSource, at now: Timestamp

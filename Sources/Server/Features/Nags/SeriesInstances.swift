@@ -23,7 +23,7 @@ extension Nags {
     struct SeriesChange {
         /// The time from which the instance can now be completed; nil for a nag that does not repeat.
         var opensAt: Timestamp?
-        /// The statement that changes the opening of the next instance, if there is an open one.
+        /// The statement that changes the opening of the next instance; empty if there is no open next instance.
         var statements: [SQL] = []
         var details: AuditBody = [:]
 
@@ -31,10 +31,11 @@ extension Nags {
         var stampedRows: Int { 1 + statements.count }
     }
 
-    /// Returns the changes to a series if the due time of an instance is moved. If the nag does not repeat, or if only
-    /// this instance is to be moved and its due time stays the same, they only contain its present opening.
-    /// - Throws: 422 for an instance that would be due too soon after the one before it; 409 for a new pattern of the
-    ///   series if the next instance exists already.
+    /// Returns the changes to a series when the due time of an instance is moved. If the nag does not
+    /// repeat, or if only this instance is to be moved and its due time stays the same, the changes have no statement,
+    /// and the opening is the present one.
+    /// - Throws: 422 if the instance would be due too soon after the one before it; 409 if the whole series is to be
+    ///   moved and the next instance exists already.
     func seriesChange(
         _ view: NagView, to dueAt: Timestamp, _ scope: MoveScope, _ queries: any Queries
     ) async throws -> SeriesChange {
@@ -78,8 +79,8 @@ struct Successor {
 }
 
 extension Nags {
-    /// Returns the next nag of the series. Nil when there is no series, when its next nag exists already, and when the
-    /// creator may no longer nag the recipient, which ends the series.
+    /// Returns the next nag of the series. Nil when there is no series, when its next nag exists already or would be
+    /// due after the year 9999, and when the creator may no longer nag the recipient, which ends the series.
     /// - Parameter isStillOpen: whether the nag stays open beside its successor. If so, there is no successor while the
     ///   nag before this one is also open: a series has at most one overdue open nag, and one that is not due yet.
     func successor(

@@ -48,11 +48,11 @@ final class Readiness {
         // update the log.
         let checkpointStatus = services.checkpointStatus
         checkpointStatus.passStatus.setOpenFindings(findings)
-        let check = checkpointStatus.passStatus.current
+        let auditCheck = checkpointStatus.passStatus.current
         return ReadinessAnswer(
             status: "ok", auditLog: checkpointStatus.alarm(at: services.clock.now()).rawValue,
-            auditState: checkpointStatus.passStatus.verdict.rawValue, auditCheckedAt: check?.finishedAt,
-            auditCheckPercent: check?.percent, auditFindings: findings,
+            auditState: checkpointStatus.passStatus.verdict.rawValue, auditCheckedAt: auditCheck?.finishedAt,
+            auditCheckPercent: auditCheck?.percent, auditFindings: findings,
             scheduler: telemetry.scheduler.verdict(at: services.clock.now()).rawValue
         )
     }

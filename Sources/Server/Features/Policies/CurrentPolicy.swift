@@ -12,6 +12,7 @@ struct CurrentPolicy {
         let proposedBy: UserID
         let proposedAt: Timestamp
         let terms: PolicyTerms
+        /// The people who have approved the proposal, its proposer included.
         var approvers: Set<UserID>
     }
 
@@ -23,8 +24,8 @@ struct CurrentPolicy {
     var terms: PolicyTerms
     /// Whether one of two owners has left and no new co-owner has been agreed on.
     var awaitsCoOwner: Bool
-    /// The owner who left, while a new co-owner is awaited; nil otherwise, and if the owner left before the database
-    /// recorded it.
+    /// The owner who left, while a new co-owner is awaited; nil otherwise. Also nil for an owner who left before the
+    /// column `left_owner` existed.
     var leftOwner: UserID?
     var proposal: Proposal?
 
@@ -33,7 +34,7 @@ struct CurrentPolicy {
 
     /// Returns the people who have to approve new terms before they are in force: every present owner and, while a new
     /// co-owner is awaited, every owner whom the new terms name.
-    func approvers(of new: PolicyTerms) -> Set<UserID> {
+    func requiredApprovers(of new: PolicyTerms) -> Set<UserID> {
         Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
     }
 
@@ -42,18 +43,18 @@ struct CurrentPolicy {
     /// object.
     static let coOwnerReplacementDelay = Timestamp.Span.hours(72)
 
-    /// Requires for the last approval that `coOwnerApprovalDelay` has passed since the proposal, if the proposal
-    /// replaces a co-owner who left.
-    /// - Throws: 409 with the earliest time if it has not.
+    /// Checks a proposal before its last approval: if it replaces a co-owner who left, `coOwnerReplacementDelay` must
+    /// have passed since it was made.
+    /// - Throws: 409 with the earliest time if the delay has not passed.
     func requireCoOwnerReplacementDelay(at now: Timestamp) throws(APIError) {
         guard let proposal, replacesCoOwner(by: proposal.terms) else { return }
         let earliestApproval = proposal.proposedAt + Self.coOwnerReplacementDelay
         guard now < earliestApproval else { return }
-        throw APIError.approvalIsTooEarly(opening: earliestApproval)
+        throw APIError.approvalIsTooEarly(earliest: earliestApproval)
     }
 
     /// The people who may approve: those whose approval the proposal needs; without a proposal, the owners.
-    var permittedApprovers: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
+    var permittedApprovers: Set<UserID> { requiredApprovers(of: proposal?.terms ?? terms) }
 
     /// Returns the policy after an act that puts new terms in force.
     func changed(to new: PolicyTerms, by seq: Int64) -> CurrentPolicy {

@@ -58,6 +58,8 @@ final class Policies {
         return try Page(rows, answering: page) { try ApprovalResponse(ifAny: $0) }
     }
 
+    /// Requires that the member is a guardian, because nobody else may read policies.
+    /// - Throws: 403 for other members, recorded in the audit log.
     private func requireReader(_ caller: Caller, _ member: Member) async throws {
         if let denial = member.denial(of: .editPolicy) {
             try await services.refuse(caller, member, .policyReadDenied, denial)
@@ -99,8 +101,8 @@ final class Policies {
             }
             let isProposed = policy.proposal?.terms == terms
             let approvers = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
-            if approvers.isSuperset(of: policy.approvers(of: terms)) {
-                let approval = isProposed ? approval(of: policy, by: member, nil, at: caller.now) : nil
+            if approvers.isSuperset(of: policy.requiredApprovers(of: terms)) {
+                let approval = isProposed ? makeApproval(of: policy, by: member, nil, at: caller.now) : nil
                 let (act, changedPolicy) = enactAct(terms, policy, member, pseudonyms, approval)
                 return .perform(
                     try await addingDailyCount(act, member, at: caller.now, queries), changedPolicy.response)
@@ -113,7 +115,7 @@ final class Policies {
             )
             let (act, proposedPolicy) =
                 isProposed
-                ? approveAct(policy, member, approval(of: policy, by: member, nil, at: caller.now))
+                ? approveAct(policy, member, makeApproval(of: policy, by: member, nil, at: caller.now))
                 : proposeAct(
                     terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
                 )
@@ -138,9 +140,9 @@ final class Policies {
             try policy.requireMatch(caller)
             let earlier = try await queries.query(PolicyStatements.approval(of: policy, by: member.userID))
             if let row = earlier.first { return .answer(try ApprovalResponse(row)) }
-            let approval = approval(of: policy, by: member, call.body?.comment, at: caller.now)
+            let approval = makeApproval(of: policy, by: member, call.body?.comment, at: caller.now)
             guard let proposal = policy.proposal,
-                proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
+                proposal.approvers.union([member.userID]).isSuperset(of: policy.requiredApprovers(of: proposal.terms))
             else {
                 let act = approveAct(policy, member, approval).act
                 return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
@@ -195,7 +197,7 @@ final class Policies {
         return pseudonyms
     }
 
-    private func approval(
+    private func makeApproval(
         of policy: CurrentPolicy, by member: Member, _ comment: String?, at now: Timestamp
     ) -> ApprovalResponse {
         ApprovalResponse(

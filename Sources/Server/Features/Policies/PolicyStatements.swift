@@ -123,8 +123,9 @@ enum PolicyStatements {
     }
 
     /// Part of a departure: removes the person from the policies that they own, and drops the proposals of policies
-    /// that they own or would own. A co-owner remains, and another one is awaited. The other guardian
-    /// with a password who joined first replaces a sole owner, who stays the owner if there is none.
+    /// that they own or would own. If a policy has two owners, the other one remains, and a new co-owner is awaited.
+    /// If the person is the sole owner, the other guardian with a password who joined first becomes the owner; if there
+    /// is none, the person stays the owner.
     static func removeOwnership(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE

@@ -60,6 +60,7 @@ struct PreferenceChange {
         return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]
     }
 
+    /// The names that only a family's policy may set, including former names.
     private static let policyNames = Set(
         PolicyViolation.Field.allCases.map(\.rawValue) + PolicyChange.formerNames.keys
             + ["pushback_bounds", "role_rules"])

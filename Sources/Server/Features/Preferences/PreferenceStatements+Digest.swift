@@ -3,11 +3,11 @@ import Postgres
 import SQL
 
 /// The stored schedule of a person's daily digest, as of one moment.
-struct StoredDigestTurn {
+struct DigestSchedule {
     let familyID: FamilyID
     let userID: UserID
     let stored: StoredPreferences
-    let timeZone: String
+    let familyZone: String
     let isMember: Bool
     /// The last date whose digest was made or skipped; nil for none.
     let lastDigestDate: CivilDate?
@@ -20,7 +20,7 @@ struct StoredDigestTurn {
         familyID = try row["family_id"]
         userID = try row["user_id"]
         stored = try row["prefs"]
-        timeZone = try row["time_zone"]
+        familyZone = try row["time_zone"]
         isMember = try row["is_member"]
         let lastDay: Int64? = try row["last_digest_day"]
         lastDigestDate = lastDay.map { CivilDate(daysSinceEpoch: $0) }
@@ -48,12 +48,12 @@ extension PreferenceStatements {
     /// - Parameters:
     ///   - next: the time of the next digest; nil for somebody who no longer wants digests.
     ///   - date: the date of the digest that is made; nil for none.
-    static func moveDigest(_ turn: StoredDigestTurn, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
+    static func moveDigest(_ schedule: DigestSchedule, to next: Timestamp?, madeOn date: CivilDate?) -> SQL {
         """
         UPDATE preferences SET next_digest_at = \(next),
             last_digest_on = coalesce(\(date?.description)::date, last_digest_on)
-        WHERE family_id = \(turn.familyID) AND user_id = \(turn.userID)
-            AND changed_by = \(turn.version.changeSeq) AND next_digest_at = \(turn.version.nextAt)
+        WHERE family_id = \(schedule.familyID) AND user_id = \(schedule.userID)
+            AND changed_by = \(schedule.version.changeSeq) AND next_digest_at = \(schedule.version.nextAt)
         RETURNING family_id, user_id
         """
     }

@@ -10,7 +10,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
 
     init(_ document: JSONObject = JSONObject()) { self.document = document }
 
-    /// Reads the document; null means that no preferences are stored.
+    /// Reads the document; null means that no preferences are stored. Returns nil if the cell is no JSON object.
     init?(cell: (some SQLCell)?) {
         guard let cell else {
             document = JSONObject()

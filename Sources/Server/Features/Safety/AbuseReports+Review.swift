@@ -5,7 +5,7 @@ import Postgres
 
 extension AbuseReports {
     /// Lists reports for administrators, the oldest first. Each read is recorded in the audit log.
-    func reviews(
+    func listReviews(
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
@@ -18,7 +18,7 @@ extension AbuseReports {
 
     /// Returns a report for an administrator. Each read is recorded in the audit log, with the report's target as the
     /// subject.
-    func reviewedReport(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportReview {
+    func getReview(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportReview {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         return try await services.ledger.write(caller, in: .outside) { queries in
             let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))

@@ -15,9 +15,9 @@ final class AbuseReports {
     /// The operations on abuse reports in the group `safety`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAbuseReport, create)
-        routes.signedIn(API.getAbuseReport, report)
-        routes.signedIn(API.listAbuseReportReviews, reviews)
-        routes.signedIn(API.getAbuseReportReview, reviewedReport)
+        routes.signedIn(API.getAbuseReport, getReport)
+        routes.signedIn(API.listAbuseReportReviews, listReviews)
+        routes.signedIn(API.getAbuseReportReview, getReview)
         routes.signedIn(API.updateAbuseReportReview, updateReview)
     }
 
@@ -57,8 +57,10 @@ final class AbuseReports {
         throw APIError.tooManyAbuseReports(until: oldest + window, at: caller.now)
     }
 
-    /// Returns one report to its reporter and to the guardians of the family, except the guardian whom it is about.
-    func report(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
+    /// Returns one report to its reporter and to the guardians of the report's family, except a guardian whom it is
+    /// about.
+    /// - Throws: 404 for other people, and if there is no such report.
+    func getReport(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
         let account = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(AbuseReportStatements.report(call.parameters.reportID))
         guard let row = rows.first, let report = try AbuseReportResponse(row) else { throw APIError.noSuchAbuseReport }

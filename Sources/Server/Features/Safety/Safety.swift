@@ -12,7 +12,7 @@ package final class Safety {
 
     /// The group `safety`: blocks between people, and suspended relationships.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.listBlocks, blocks)
+        routes.signedIn(API.listBlocks, listBlocks)
         routes.signedIn(API.createBlock, block)
         routes.signedIn(API.updateBlock, updateBlock)
         routes.signedIn(API.suspendRelationship, suspendRelationship)
@@ -21,7 +21,7 @@ package final class Safety {
     // MARK: Blocks
 
     /// Lists the caller's own blocks, including lifted ones, newest first.
-    func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
+    func listBlocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
         return try Page(rows, answering: call.parameters) { try BlockResponse($0) }

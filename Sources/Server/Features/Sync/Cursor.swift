@@ -7,7 +7,9 @@ struct Cursor {
     private static let clockRange = Timestamp.epoch...Timestamp.lastSecond
 
     let family: FamilyID
+    /// The feed's epoch when the cursor was issued (`FeedEpoch`).
     let epoch: Int64
+    /// The reader has every row that is stamped with this time or earlier.
     let position: Timestamp
     let visibility: FeedVisibility
     /// The day on which the cursor was issued, in days since 1970. The position can be much older, as in a full resync.

@@ -35,7 +35,8 @@ final class Feed {
         return page.json
     }
 
-    /// Builds the page, after reserving memory for it.
+    /// Reads the rows, reserves memory for the answer, and builds the page.
+    /// - Throws: 503 if there is no memory for the answer.
     private func page(
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp,
         reserving memory: inout MemoryReservation?

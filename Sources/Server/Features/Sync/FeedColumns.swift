@@ -6,7 +6,17 @@ import SQL
 
 /// The parts of the feed's statement, in the order of its rows.
 enum FeedPart: Int {
-    case gate, nags, nagEvents, mediation, points, connections, facts
+    /// The one row that `FeedGate` reads.
+    case gate
+    case nags, nagEvents
+    /// The mediation events.
+    case mediation
+    /// The gamification events.
+    case points
+    /// The caller's connections.
+    case connections
+    /// The rows of `DeviceFacts`, if the statement reads them.
+    case facts
 }
 
 /// The columns of the feed's statement, the same thirteen for every part, grouped by type. A part uses the first ones of
@@ -43,11 +53,15 @@ enum FeedColumns {
 protocol FeedMembers: ~Copyable {
     /// The family of the page, which has no column.
     mutating func family(_ name: StaticString)
+    /// An ID that is never null, from the column of the same name.
     mutating func id(_ name: StaticString)
+    /// An ID that may be null, from `column`.
     mutating func optionalID(_ name: StaticString, _ column: @autoclosure () -> SQL)
+    /// A time that may be null, from the column of the same name.
     mutating func moment(_ name: StaticString)
+    /// A text that may be null, from `column`.
     mutating func text(_ name: StaticString, _ column: @autoclosure () -> SQL)
-    /// A number or a `jsonb`, whose text in PostgreSQL is JSON already.
+    /// A number or a `jsonb`, whose text in PostgreSQL is JSON already. It may be null.
     mutating func verbatim(_ name: StaticString, _ column: @autoclosure () -> SQL)
 }
 
@@ -86,9 +100,9 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     private var json: JSONWriter
     private let row: Row
     private let familyID: FamilyID
-    private var nextID = FeedColumns.ids.lowerBound
-    private var nextMoment = FeedColumns.moments.lowerBound
-    private var nextText = FeedColumns.texts.lowerBound
+    private var nextIDColumn = FeedColumns.ids.lowerBound
+    private var nextMomentColumn = FeedColumns.moments.lowerBound
+    private var nextTextColumn = FeedColumns.texts.lowerBound
 
     private init(_ json: consuming JSONWriter, _ row: Row, _ family: FamilyID) {
         self.json = json
@@ -115,17 +129,17 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     @inline(__always)
     mutating func id(_ name: StaticString) {
         json.key(name)
-        let value = row.uuid(nextID)
+        let value = row.uuid(nextIDColumn)
         json.uuid(high: value.high, low: value.low)
-        nextID += 1
+        nextIDColumn += 1
     }
 
     @inline(__always)
     mutating func optionalID(_ name: StaticString, _: @autoclosure () -> SQL) {
-        if row.isNull(nextID) {
+        if row.isNull(nextIDColumn) {
             json.key(name)
             json.null()
-            nextID += 1
+            nextIDColumn += 1
         } else {
             id(name)
         }
@@ -134,25 +148,25 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     @inline(__always)
     mutating func moment(_ name: StaticString) {
         json.key(name)
-        if let microseconds = row.timestampMicroseconds(nextMoment) {
+        if let microseconds = row.timestampMicroseconds(nextMomentColumn) {
             json.timestamp(microseconds: microseconds)
         } else {
             json.null()
         }
-        nextMoment += 1
+        nextMomentColumn += 1
     }
 
     @inline(__always)
     mutating func text(_ name: StaticString, _: @autoclosure () -> SQL) {
         json.key(name)
-        row.withBytes(nextText) { if let text = $0 { json.string(utf8: text) } else { json.null() } }
-        nextText += 1
+        row.withBytes(nextTextColumn) { if let text = $0 { json.string(utf8: text) } else { json.null() } }
+        nextTextColumn += 1
     }
 
     @inline(__always)
     mutating func verbatim(_ name: StaticString, _: @autoclosure () -> SQL) {
         json.key(name)
-        row.withBytes(nextText) { if let text = $0 { json.rawJSON(utf8: text) } else { json.null() } }
-        nextText += 1
+        row.withBytes(nextTextColumn) { if let text = $0 { json.rawJSON(utf8: text) } else { json.null() } }
+        nextTextColumn += 1
     }
 }

@@ -8,7 +8,13 @@ import SQL
 struct FeedGate {
     /// The gate's text columns, in their order.
     private enum TextColumn: Int, CaseIterable {
-        case status, grantedPositions, visibility, epoch
+        /// The status of the caller's account.
+        case status
+        /// The stored numbers of the positions that the session was granted, separated by commas.
+        case grantedPositions
+        case visibility
+        /// The feed's epoch.
+        case epoch
 
         var column: Int { FeedColumns.texts.lowerBound + rawValue }
 
@@ -32,6 +38,7 @@ struct FeedGate {
     /// Whether the position that the client named is valid.
     let isPositionValid: Bool
     let visibility: FeedVisibility
+    /// The feed's present epoch (`FeedEpoch`).
     let epoch: Int64
     private let row: Row
 

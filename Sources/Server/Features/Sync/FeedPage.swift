@@ -13,14 +13,16 @@ struct PageRows {
     init(_ rows: Rows) { (primary, entities) = (rows, rows) }
     init(_ primary: Rows, entities: Rows) { (self.primary, self.entities) = (primary, entities) }
 
+    /// The memory that the rows take, in bytes.
     var memoryShare: Int { primary.memoryShare + (entities === primary ? 0 : entities.memoryShare) }
     var count: Int { primary.count + (entities === primary ? 0 : entities.count) }
 }
 
 /// One page of the feed, written as JSON directly from the rows.
 struct FeedPage {
-    /// The largest size of one entity's rows in a page, in bytes. Rows beyond it are left for the next page, as are
-    /// those beyond `FeedPageSize`.
+    /// The size of one entity's rows, in bytes, at which a page ends: the row that exceeds it is the last one. Later
+    /// rows are left for the next page, as are those beyond `FeedPageSize`. A page that has not yet reached beyond its
+    /// first second can be larger.
     static let maxEntityBytes = 512 << 10
 
     /// The position that the session gets with this page.
@@ -37,8 +39,8 @@ struct FeedPage {
     ) throws {
         let gate = try FeedGate(page.primary)
         let rows = page.entities
-        let parts = Self.entities.map { Self.fittingRows(Self.rows(of: $0, in: rows), rows, request.size) }
-        var entities = parts.map(\.range)
+        let parts = Self.entityParts.map { Self.fittingRows(Self.rows(of: $0, in: rows), rows, request.size) }
+        var ranges = parts.map(\.range)
         let cutStamp = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
         var position = gate.clockTime
         if let cutStamp {
@@ -46,7 +48,7 @@ struct FeedPage {
             // twice.
             position = Timestamp(microseconds: cutStamp.microseconds - 1)
             if !request.isLegacy {
-                entities = entities.map { range in
+                ranges = ranges.map { range in
                     let last = range.lastIndex { rows[$0].timestamp(FeedColumns.stamp) < cutStamp }
                     return range.lowerBound..<(last ?? range.lowerBound - 1) + 1
                 }
@@ -59,13 +61,13 @@ struct FeedPage {
         // Facts are as of the newest moment, so only the page that reaches it contains them.
         let facts = cutStamp == nil ? try DeviceFacts.facts(page.primary, Self.rows(of: .facts, in: page.primary)) : nil
         json = Self.write(
-            page, entities, family, serverTime, hasMore: cutStamp != nil, mustRefetch, facts,
+            page, ranges, family, serverTime, hasMore: cutStamp != nil, mustRefetch, facts,
             Cursor(family: family, epoch: gate.epoch, position: position, visibility: gate.visibility, issuedAt: now)
                 .text,
             checkpoint)
     }
 
-    private static let entities: [FeedPart] = [.nags, .nagEvents, .mediation, .points]
+    private static let entityParts: [FeedPart] = [.nags, .nagEvents, .mediation, .points]
 
     /// Returns the range of a part's rows. Rows are ordered by part, so a few comparisons find where each part begins.
     private static func rows(of part: FeedPart, in rows: Rows) -> Range<Int> {
@@ -104,16 +106,16 @@ struct FeedPage {
     }
 
     private static func write(
-        _ page: PageRows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
+        _ page: PageRows, _ ranges: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
         _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
         JSONWriter.document(reserving: 512 + 280 * page.count) { json in
             json.object { json in
                 let (rows, primary) = (page.entities, page.primary)
-                write("nags", rows, entities[0], family, to: &json) { FeedEntities.nag(&$0) }
-                write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
-                write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
-                write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
+                write("nags", rows, ranges[0], family, to: &json) { FeedEntities.nag(&$0) }
+                write("nag_events", rows, ranges[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
+                write("ai_mediation_events", rows, ranges[2], family, to: &json) { FeedEntities.mediation(&$0) }
+                write("gamification_events", rows, ranges[3], family, to: &json) { FeedEntities.points(&$0) }
                 // Each page contains all connections, at most `FeedPageSize.exact.rows`, because their stamps are of
                 // their own ledgers, not of the family's.
                 write("connections", primary, Self.rows(of: .connections, in: primary), family, to: &json) {

@@ -172,7 +172,7 @@ enum SyncStatements {
     private static let newestPointsConsentSeq = ConsentStatements.newestGrantedSeq(
         of: .gamificationParticipation, in: "r.family_id")
 
-    /// The account of the gate's reader.
+    /// An expression: the ID of the gate's reader.
     private static let reader: SQL = "(gate.user_id)"
 
     /// A condition on a nag `n`: the reader may see it. Members who are not guardians see the nags that they sent or
@@ -252,8 +252,8 @@ struct GrantedPosition {
 enum FeedStart {
     /// No position: everything, from the beginning.
     case beginning
-    /// A `since` of the legacy contract: valid if its whole second was given to this session for this family while the
-    /// session could see what it sees now.
+    /// A `since` of the legacy contract, in whole seconds since 1970: valid if that second was given to this session
+    /// for this family while the session could see what it sees now.
     case sinceSecond(Int64)
     /// A cursor's position: everything after it. Valid if the clock has reached it in that epoch, if nothing has become
     /// visible since, and if no nag can have left the feed since.

@@ -14,13 +14,17 @@ import SQL
 final class ChannelSender {
     /// The points where tests make the process fail.
     enum Point {
-        case claimed, acknowledged
+        /// A delivery is claimed, and its facts are not read yet.
+        case claimed
+        /// A provider has acknowledged the message, and this is not recorded yet.
+        case acknowledged
     }
 
     /// The time for which a claimed delivery belongs to its sender, well above the time that a provider may take.
     static let lease = Timestamp.Span.minutes(5)
     /// The part of the lease that must be left for an attempt to begin.
     private static let longestAttempt = Timestamp.Span.minutes(2)
+    /// The time between two rounds, unless more deliveries may be due and can run.
     private static let period = Duration.milliseconds(500)
 
     private let services: Services
@@ -32,21 +36,24 @@ final class ChannelSender {
     private let passesTokens: Bool
     /// Whether messages to a gateway contain the person's telephone number.
     private let passesPhones: Bool
+    /// The maximum number of deliveries that run at once: the smallest limit of the providers.
     private let concurrency: Int
     private let policy: RetryPolicy
     private let staleAfter: Timestamp.Span
     private let figures: DeliveryFigures
     private let calls: CallTracer
     private let log: Log
+    /// Called at each point. An error that it throws ends the attempt, and the delivery is tried again after its lease.
     private let reach: (Point) throws -> Void
 
     /// The number of running deliveries, and of rounds that are claiming some.
     private(set) var inFlight = 0
     private var isStopped = false
-    /// Whether more deliveries were due than could be claimed.
+    /// Whether the last round claimed as many deliveries as could run, so that more may be due.
     private var isMoreWaiting = false
     private var timer: TimerID?
     private var drainContinuations: [CheckedContinuation<Void, Never>] = []
+    /// The cause of the last error, which is not logged twice in a row; nil once a round has succeeded.
     private var lastFailure: String?
 
     init(
@@ -99,7 +106,7 @@ final class ChannelSender {
         guard freeSlots > 0, !isStopped else { return 0 }
         // The round counts as in flight until its deliveries do.
         inFlight += 1
-        defer { runEnded() }
+        defer { endRun() }
         let now = services.clock.now()
         let rows = try await services.database.query(
             DeliveryStatements.claim(channel, limit: freeSlots, at: now, until: now + Self.lease))
@@ -113,13 +120,15 @@ final class ChannelSender {
             inFlight += 1
             poller.spawn { [self] in
                 await deliver(claim)
-                runEnded()
+                endRun()
             }
         }
         return claims.count
     }
 
-    private func runEnded() {
+    /// Counts a round or a delivery as ended. If more deliveries may be due and at least half of the slots are free,
+    /// the next round begins at once.
+    private func endRun() {
         inFlight -= 1
         if inFlight == 0 {
             for continuation in drainContinuations { continuation.resume() }
@@ -150,7 +159,7 @@ final class ChannelSender {
                 try await record(DeliveryStatements.postpone(claim, until: moment))
                 figures.deferred.add()
             case .send(let message):
-                if channel == .push, facts.isLive {
+                if channel == .push, facts.hasOpenSocket {
                     try await record(
                         DeliveryStatements.markDelivered(
                             claim, at: now, next: facts.nextReminder(after: now, zones: services.zones, plan: plan)))
@@ -209,7 +218,7 @@ final class ChannelSender {
         try await conclude(summary, claim, facts)
     }
 
-    /// Returns the person's devices with open sessions, where a provider needs them.
+    /// Returns the person's devices with open sessions; none if no provider or gateway needs them.
     private func devices(of user: UserID) async throws -> [DeviceTarget] {
         guard passesTokens || providers.contains(where: { !$0.sendsPerPerson }) else { return [] }
         let rows = try await services.database.query(DeviceStatements.pushTargets(of: user, at: services.clock.now()))
@@ -260,7 +269,8 @@ final class ChannelSender {
     }
 
     /// Stores the result of a delivery. After an error it tries again, up to 60 times and a second apart, so that a
-    /// message that a provider has acknowledged is not sent twice. Then it throws the last error.
+    /// message that a provider has acknowledged is not sent twice. Once the sender is stopped, it tries only once more.
+    /// Then it throws the last error.
     private func record(_ statement: SQL) async throws {
         for _ in 0..<60 where !isStopped {
             do {
@@ -306,10 +316,14 @@ final class ChannelSender {
 /// The outcomes of all messages of one attempt.
 private struct SendingSummary {
     var acknowledgedDevices: Set<DeviceID>
+    /// Whether a provider has acknowledged a message, at this attempt or an earlier one.
     var isAcknowledged: Bool
     /// The name that the provider gave to the first message that it acknowledged.
     var reference: String?
+    /// The last reason to try again, and the longest time that a provider asks to wait before; nil if no provider asks
+    /// for another attempt.
     var retry: (reason: String, after: Timestamp.Span?)?
+    /// The reason of the last rejection; nil if no provider has rejected a message.
     var rejection: String?
 
     /// - Parameter acknowledgedDevices: the devices that acknowledged the message at an earlier attempt.

@@ -39,7 +39,7 @@ struct ClaimedDelivery: Sendable {
         (self.channel, self.leasedUntil) = (channel, leasedUntil)
     }
 
-    /// The ID of the message, the same at each attempt: the delivery's ID, and another one for each reminder.
+    /// The ID of the message, the same at each attempt: the delivery's ID, or for each reminder an ID derived from it.
     var messageID: DeliveryID {
         isRepeat ? DeliveryID(high: id.high, low: id.low &+ UInt64(clamping: repeats + 1)) : id
     }
@@ -47,23 +47,32 @@ struct ClaimedDelivery: Sendable {
 
 /// A reason for which a delivery is not needed any more.
 enum DropReason: String {
-    case stale, superseded
+    /// The delivery has been due for too long.
+    case stale
+    /// A later notification of the nag, or a later daily digest, replaces the delivery.
+    case superseded
+    /// The nag is not open any more, or not due for a reminder any more.
     case nagClosed = "nag_closed"
+    /// The due time was moved, so that the nag is not overdue any more or its phases began again.
     case snoozed
     /// The person's settings have changed: the notification now belongs to the daily digest, or the person wants no
-    /// digest.
+    /// digest or no reminder.
     case notWanted = "not_wanted"
     /// The digest would be empty.
     case nothingDue = "nothing_due"
     /// The person has muted notifications until after this one becomes too old.
     case muted
+    /// The person does not consent to text messages, or to AI mediation.
     case noConsent = "no_consent"
+    /// The person's account or membership has ended, or the connection of the nag.
     case notAMember = "not_a_member"
     /// The invitation or the connection is not open any more.
     case connectionClosed = "connection_closed"
+    /// One of the nag's two people blocks the other, or so do a digest's sender and its recipient.
     case blocked
-    /// A guardian has suspended the relationship of the nag's two people.
+    /// A guardian has suspended the relationship of these two people.
     case suspended
+    /// No provider has a device to which it could send the message.
     case noDevice = "no_device"
     /// The recipient was never notified of the nag, so its withdrawal needs no notification.
     case neverNotified = "not_told"
@@ -80,28 +89,38 @@ enum SendingDecision {
 
 /// The facts that decide whether a delivery is still to be sent, as of one moment.
 struct DeliveryFacts {
+    /// The pseudonym of the person who gets the message; nil if there is no such account.
     let pseudonym: Pseudonym?
     /// The devices that acknowledged the message at an earlier attempt.
     let acknowledgedDevices: Set<DeviceID>
     /// Whether the person has an open socket, on any instance, and so needs no push.
-    let isLive: Bool
+    let hasOpenSocket: Bool
     /// The person's telephone number, for a text message; nil without one.
     let phone: String?
     private let event: String?
+    /// The phase that the notification reports; nil for other events.
     private let phase: EscalationPhase?
+    /// The nag's status, and whether its phases have begun again since the event.
     private let nag: (status: NagStatus?, isRestarted: Bool)
     private let times: NagTimes?
+    /// Whether the person is the nag's recipient.
     private let isRecipient: Bool
+    /// The time at which the notification or its last reminder was sent; nil if none was.
     private let sentAt: Timestamp?
+    /// What the message says, with the nag's category for messages without words.
     private let words: (description: String?, category: NagCategory?)
+    /// Whether the person's account is active, and the delivery's membership or connection has not ended.
     private let isMember: Bool
     /// Whether the person's consent to text messages is in force.
-    private let mayText: Bool
+    private let mayReceiveSMS: Bool
+    /// Whether one of the two people, the nag's or the digest's sender and recipient, blocks the other.
     private let isBlocked: Bool
+    /// Whether a guardian has suspended the relationship of these two people.
     private let isSuspended: Bool
     private let isDraftDeleted: Bool
     /// Whether the person may still get what the AI has written.
-    private let mayMediate: Bool
+    private let mayReceiveAIText: Bool
+    /// Whether the person has a later notification of the nag, or a later daily digest.
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived.
     private let wasNotified: Bool
@@ -131,14 +150,14 @@ struct DeliveryFacts {
         sentAt = try row["sent_at"]
         words = (try row["description"], try row["category"])
         isMember = try row["is_member"]
-        isLive = try row["is_live"]
+        hasOpenSocket = try row["is_live"]
         phone = try row["phone"]
-        mayText = try row["may_text"]
+        mayReceiveSMS = try row["may_text"]
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false
         isSuspended = try row["is_suspended"]
         isDraftDeleted = try row["is_draft_deleted"]
-        mayMediate = try row["may_mediate"]
+        mayReceiveAIText = try row["may_mediate"]
         isSuperseded = try row["is_superseded"]
         wasNotified = try row["was_notified"] ?? false
         inFlightUntil = try row["in_flight_until"]
@@ -206,7 +225,7 @@ struct DeliveryFacts {
         let isOfConnection = event.flatMap(ConnectionEvent.init) != nil
         guard isMember else { return isOfConnection ? .connectionClosed : .notAMember }
         if isDraftDeleted { return .draftDeleted }
-        if !mayMediate || claim.channel == .sms && !mayText { return .noConsent }
+        if !mayReceiveAIText || claim.channel == .sms && !mayReceiveSMS { return .noConsent }
         if isBlocked { return .blocked }
         if event == DeliveryMessage.digestSent, isSuspended { return .suspended }
         if isSuperseded { return .superseded }
@@ -266,6 +285,7 @@ private struct NagTimes {
     let phase: EscalationPhase
     let phaseStartedAt: Timestamp
     private let committedAt: Timestamp?
+    /// The time from which the phases count: the nag's creation, or the last edit that moved its due time.
     private let cycleStartedAt: Timestamp
 
     /// Reads a row of `DeliveryStatements.facts`; nil where there is no nag.
@@ -280,8 +300,8 @@ private struct NagTimes {
 
     func escalation(_ preferences: Preferences, _ zones: ZoneTable, _ plan: EscalationPlan) -> Escalation {
         Escalation(
-            createdAt: cycleStartedAt,
-            base: Escalation.base(dueAt: dueAt, committedAt: committedAt, preferences: preferences),
+            cycleStartedAt: cycleStartedAt,
+            baseTime: Escalation.baseTime(dueAt: dueAt, committedAt: committedAt, preferences: preferences),
             quietHours: preferences.quietHours, zone: zones.zone(preferences.timeZone), plan: plan)
     }
 }

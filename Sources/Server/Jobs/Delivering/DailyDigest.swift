@@ -5,7 +5,7 @@ import Postgres
 struct DailyDigest {
     /// The largest number of nags that the text names.
     static let maxNags = 20
-    /// The time ahead within which nags that are not overdue become due: until the next digest.
+    /// The period until the next digest: nags that become due within it are in the digest, besides overdue ones.
     static let horizon = Timestamp.Span.days(1)
     /// The largest number of characters of a nag's description in the text.
     private static let maxDescriptionLength = 80
@@ -34,8 +34,8 @@ struct DailyDigest {
         let parts = [
             ("Overdue", nags.filter { $0.dueAt <= now }), ("Due within a day", nags.filter { $0.dueAt > now }),
         ]
-        var sentences = parts.filter { !$0.1.isEmpty }.map { title, some in
-            "\(title): \(some.map(\.words).joined(separator: "; "))."
+        var sentences = parts.filter { !$0.1.isEmpty }.map { title, group in
+            "\(title): \(group.map(\.words).joined(separator: "; "))."
         }
         if total > nags.count { sentences.append("And \(total - nags.count) more.") }
         return sentences.joined(separator: " ")

@@ -11,7 +11,7 @@ struct DeliveryMessage: Sendable {
     /// Whether the message is a reminder of one that was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
-    /// The nag; nil for a message about a connection or a family, and for a digest of any kind.
+    /// The nag; nil for a message about a connection, a family or an account, and for a digest of any kind.
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
@@ -24,7 +24,8 @@ struct DeliveryMessage: Sendable {
     let text: String
     let createdAt: Timestamp
     let attempt: Int
-    /// The devices, for a gateway; nil unless the operator wants that.
+    /// The person's devices that no other provider addresses, for a gateway of push messages; nil unless the operator
+    /// wants that.
     var devices: [DeviceTarget]?
     /// The recipient's number, for a gateway of text messages; nil without one, and unless the operator wants that.
     var phone: String?

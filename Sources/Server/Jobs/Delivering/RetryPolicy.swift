@@ -4,7 +4,9 @@ import Domain
 struct RetryPolicy: Sendable {
     /// The largest number of attempts, including the first one.
     var maxAttempts = 8
+    /// The back-off after the first attempt. It doubles after each further one.
     var firstDelay = Timestamp.Span.seconds(15)
+    /// The longest time between two attempts.
     var longestDelay = Timestamp.Span.hours(1)
 
     /// Returns the time before the next attempt: between half and all of the back-off, so that deliveries that failed

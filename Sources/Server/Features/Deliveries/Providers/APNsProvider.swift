@@ -7,7 +7,7 @@ import JSON
 final class APNsProvider: MessageProvider {
     let sendsPerPerson = false
     let concurrency = 64
-    /// Apple accepts a token for an hour, and a new one at most every 20 minutes.
+    /// The time for which a token is used. Apple accepts a token for an hour, and a new one at most every 20 minutes.
     private static let tokenLifetime = Timestamp.Span.minutes(40)
 
     private let options: DeliveryOptions.APNs

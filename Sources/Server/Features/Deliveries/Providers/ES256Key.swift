@@ -5,7 +5,8 @@ final class ES256Key: Sendable {
     /// libcrypto's key, which never changes; any thread may sign with it.
     private nonisolated(unsafe) let key: OpaquePointer
 
-    /// Reads a private key in PEM form (PKCS #8, as Apple's .p8 files are); nil for anything else.
+    /// Reads a private key in PEM form without a password, as Apple's .p8 files are; nil for anything else, and for a
+    /// text of more than 16 KiB. Only the type and the 256 bits of the key are checked, not that its curve is P-256.
     init?(pem: String) {
         var text = Array(pem.utf8)
         guard !text.isEmpty, text.count <= 16_384, let file = BIO_new_mem_buf(&text, Int32(text.count)) else {

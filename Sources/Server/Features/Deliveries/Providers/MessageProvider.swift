@@ -19,11 +19,11 @@ protocol MessageProvider: AnyObject {
 enum SendingOutcome: Hashable, Sendable {
     /// The provider has accepted the message; `reference` is its name for it.
     case acknowledged(reference: String?)
-    /// The provider may accept the message later.
+    /// The provider may accept the message later; `after` is the time that it asks to wait, nil if it names none.
     case retry(reason: String, after: Timestamp.Span? = nil)
     /// The provider will never accept this message.
     case rejected(reason: String)
-    /// The provider no longer knows the device.
+    /// The provider does not know the device, or the device's token is invalid. The device is then deleted.
     case deviceGone
 }
 

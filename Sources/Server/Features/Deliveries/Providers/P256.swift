@@ -49,6 +49,7 @@ enum P256 {
         return point
     }
 
+    /// Returns the public key that a point is; nil if libcrypto fails.
     private static func bytes(_ point: OpaquePointer, _ group: OpaquePointer) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: publicKeyLength)
         let count = EC_POINT_point2oct(group, point, POINT_CONVERSION_UNCOMPRESSED, &bytes, bytes.count, nil)

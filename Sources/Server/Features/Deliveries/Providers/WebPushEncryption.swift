@@ -6,7 +6,7 @@ import Domain
 struct WebPushKeys: Sendable, Hashable {
     /// The browser's public key, a point of the curve P-256.
     let p256dh: [UInt8]
-    /// A secret that the browser shares with the server.
+    /// A secret of 16 bytes that the browser shares with the server.
     let auth: [UInt8]
 
     /// Creates the keys; nil unless they have the right lengths and the point is on the curve.
@@ -42,6 +42,7 @@ enum WebPushEncryption {
 
     /// Returns the encrypted body of a record.
     /// - Parameter record: the text, the byte 2, and zeros.
+    /// - Returns: nil if one of the keys is invalid, or libcrypto fails.
     static func encryptedBody(_ record: [UInt8], for keys: WebPushKeys, privateKey: [UInt8], salt: [UInt8]) -> [UInt8]?
     {
         guard let (publicKey, secret) = P256.agreement(of: privateKey, with: keys.p256dh) else { return nil }

@@ -13,8 +13,8 @@ import Reactor
 final class WebPushProvider: MessageProvider {
     let sendsPerPerson = false
     let concurrency = 64
-    /// The outcome when too many messages are waiting. The person's other browsers are not tried then, because they
-    /// would wait as well.
+    /// The outcome when too many messages are waiting, or this one has waited too long. The person's other browsers are
+    /// not tried then, because they would wait as well.
     static let queueFullOutcome = SendingOutcome.retry(reason: "too many messages to browsers wait")
     /// The multiple of bytes to which the length of a text is rounded up.
     private static let padding = 1_024
@@ -105,7 +105,7 @@ final class WebPushProvider: MessageProvider {
 
 /// The address of a subscription at a push service: `https` only.
 struct WebPushEndpoint {
-    /// Scheme, host and port, in lower case.
+    /// Scheme, host and port, in lower case; without the port 443.
     let origin: String
 
     init?(_ text: String) {
