@@ -3,8 +3,8 @@ enum GIF {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         let header = try reader.take(13)
         let screenStart = header.lowerBound + 6  // the logical screen descriptor
-        let width = reader.bytes.littleEndian(screenStart..<screenStart + 2)
-        let height = reader.bytes.littleEndian(screenStart + 2..<screenStart + 4)
+        var width = reader.bytes.littleEndian(screenStart..<screenStart + 2)
+        var height = reader.bytes.littleEndian(screenStart + 2..<screenStart + 4)
         try Picture.checkSize(width: width, height: height)
         _ = try takeColourTable(&reader, flags: reader.bytes[screenStart + 4])
         output.append(header.lowerBound..<reader.position, of: reader.bytes)
@@ -15,7 +15,14 @@ enum GIF {
             case 0x2C:
                 let descriptor = try reader.take(9)
                 frameCount += 1
-                try checkFrame(reader.bytes, descriptorStart: descriptor.lowerBound)
+                // A frame may exceed the screen that the file's header describes. Readers then enlarge the screen, which
+                // all frames fill.
+                func number(_ offset: Int) -> Int {
+                    reader.bytes.littleEndian(descriptor.lowerBound + offset..<descriptor.lowerBound + offset + 2)
+                }
+                width = max(width, number(0) + number(4))
+                height = max(height, number(2) + number(6))
+                try Picture.checkSize(width: width, height: height)
                 try Picture.checkFrames(frameCount, pixelsPerFrame: width * height)
                 _ = try takeColourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
                 _ = try reader.readByte()  // the size of the codes
@@ -42,15 +49,6 @@ enum GIF {
             default: throw .malformed
             }
         }
-    }
-
-    /// Checks the size of the smallest picture into which the frame fits. A frame may exceed the screen that the file's
-    /// header describes: readers then enlarge the screen.
-    private static func checkFrame(_ bytes: [UInt8], descriptorStart: Int) throws(PictureError) {
-        func number(_ offset: Int) -> Int {
-            bytes.littleEndian(descriptorStart + offset..<descriptorStart + offset + 2)
-        }
-        try Picture.checkSize(width: max(1, number(0) + number(4)), height: max(1, number(2) + number(6)))
     }
 
     private static func takeColourTable(_ reader: inout ByteReader, flags: UInt8) throws(PictureError) -> Range<Int> {

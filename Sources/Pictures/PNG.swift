@@ -10,7 +10,7 @@ enum PNG {
 
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(8), of: reader.bytes)
-        var (isFirst, hasData, pixelCount, frameCount) = (true, false, 0, 0)
+        var (isFirst, hasData, width, height, frameCount) = (true, false, 0, 0, 0)
         var (hasProfile, hasOrientation) = (false, false)
         while true {
             let start = reader.position
@@ -24,16 +24,21 @@ enum PNG {
             if isFirst {
                 guard length == 13 else { throw .malformed }
                 let widthStart = content.lowerBound
-                let width = reader.bytes.bigEndian(widthStart..<widthStart + 4)
-                let height = reader.bytes.bigEndian(widthStart + 4..<widthStart + 8)
+                width = reader.bytes.bigEndian(widthStart..<widthStart + 4)
+                height = reader.bytes.bigEndian(widthStart + 4..<widthStart + 8)
                 try Picture.checkSize(width: width, height: height)
-                pixelCount = width * height
                 isFirst = false
             }
             if type == "IDAT" { hasData = true }
             if type == "fcTL" {
+                func number(_ offset: Int) -> Int {
+                    reader.bytes.bigEndian(content.lowerBound + offset..<content.lowerBound + offset + 4)
+                }
+                // A frame may not exceed the picture (§11.3.6.2).
+                guard length == 26, number(4) + number(12) <= width, number(8) + number(16) <= height
+                else { throw .malformed }
                 frameCount += 1
-                try Picture.checkFrames(frameCount, pixelsPerFrame: pixelCount)
+                try Picture.checkFrames(frameCount, pixelsPerFrame: width * height)
             }
             switch type {
             case "iCCP" where !hasProfile:

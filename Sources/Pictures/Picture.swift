@@ -47,7 +47,7 @@ public struct Picture: Sendable, Hashable {
     /// The largest number of pixels of a picture.
     public static let pixelLimit = 128 << 20
     /// The largest number of pixels that all frames of an animation, or all scans of a JPEG, draw together. Each frame
-    /// or scan counts as large as the picture.
+    /// or scan counts as large as the picture: a GIF is as large as its screen with all frames so far.
     public static let drawnPixelLimit = 2 << 30
 
     public let format: PictureFormat

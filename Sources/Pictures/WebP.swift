@@ -9,7 +9,7 @@ enum WebP {
         output.append(riffContent.lowerBound..<riffContent.lowerBound + 4, of: reader.bytes)
         var chunks = ByteReader(reader.bytes, riffContent.lowerBound + 4..<riffContent.upperBound)
         var (hasPicture, isFirst, isExtended) = (false, true, false)
-        var (pixelCount, frameCount) = (0, 0)
+        var (canvas, frameCount) = ((width: 0, height: 0), 0)
         var (hasProfile, hasOrientation) = (false, false)
         while !chunks.isAtEnd {
             let chunk = try Chunk(&chunks)
@@ -24,10 +24,9 @@ enum WebP {
             case "VP8X":
                 guard output.count == 12, chunk.content.count == 10 else { throw .malformed }
                 let start = chunk.content.lowerBound
-                let width = chunks.bytes.littleEndian(start + 4..<start + 7) + 1
-                let height = chunks.bytes.littleEndian(start + 7..<start + 10) + 1
-                try Picture.checkSize(width: width, height: height)
-                pixelCount = width * height
+                canvas.width = chunks.bytes.littleEndian(start + 4..<start + 7) + 1
+                canvas.height = chunks.bytes.littleEndian(start + 7..<start + 10) + 1
+                try Picture.checkSize(width: canvas.width, height: canvas.height)
                 chunk.append(of: chunks.bytes, to: &output)
                 output[20] &= ~(profileFlag | exifFlag | 0x04)  // set later if the chunks are kept
             case "VP8 ", "VP8L":
@@ -38,8 +37,8 @@ enum WebP {
             case "ANMF":
                 hasPicture = true
                 frameCount += 1
-                try Picture.checkFrames(frameCount, pixelsPerFrame: pixelCount)
-                try appendFrame(chunk, chunks.bytes, to: &output)
+                try Picture.checkFrames(frameCount, pixelsPerFrame: canvas.width * canvas.height)
+                try appendFrame(chunk, chunks.bytes, canvas, to: &output)
             case "ALPH", "ANIM": chunk.append(of: chunks.bytes, to: &output)
             case "ICCP":
                 guard !hasProfile, let profile = ColourProfile.clean(Array(chunks.bytes[chunk.content])) else { break }
@@ -73,7 +72,7 @@ enum WebP {
 
     /// Appends one frame of an animation: its header of 16 bytes, and its chunks.
     private static func appendFrame(
-        _ frame: Chunk, _ bytes: [UInt8], to output: inout [UInt8]
+        _ frame: Chunk, _ bytes: [UInt8], _ canvas: (width: Int, height: Int), to output: inout [UInt8]
     ) throws(PictureError) {
         var reader = ByteReader(bytes, frame.content)
         let header = try reader.take(16)
@@ -87,7 +86,7 @@ enum WebP {
             case "VP8 ", "VP8L":
                 guard !hasPicture else { throw .malformed }
                 hasPicture = true
-                try chunk.checkSize(reader.bytes)
+                try chunk.checkSize(reader.bytes, canvas)
                 chunk.append(of: reader.bytes, to: &output)
             case "ALPH": chunk.append(of: reader.bytes, to: &output)
             default: break
@@ -114,17 +113,22 @@ enum WebP {
         }
 
         /// Checks the size of the picture, which is in the header of the data (RFC 6386 §9.1, RFC 9649 §3.4).
-        func checkSize(_ bytes: [UInt8]) throws(PictureError) {
+        /// - Parameter canvas: the size of the animation, which none of its frames may exceed.
+        func checkSize(_ bytes: [UInt8], _ canvas: (width: Int, height: Int)? = nil) throws(PictureError) {
             let start = content.lowerBound
+            let (width, height): (Int, Int)
             if name == "VP8L" {
                 guard content.count >= 5, bytes[start] == 0x2F else { throw .malformed }
                 let bits = bytes.littleEndian(start + 1..<start + 5)
-                return try Picture.checkSize(width: (bits & 0x3FFF) + 1, height: (bits >> 14 & 0x3FFF) + 1)
+                (width, height) = ((bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1)
+            } else {
+                guard content.count >= 10, bytes.bigEndian(start + 3..<start + 6) == 0x9D_012A
+                else { throw .malformed }
+                width = bytes.littleEndian(start + 6..<start + 8) & 0x3FFF
+                height = bytes.littleEndian(start + 8..<start + 10) & 0x3FFF
             }
-            guard content.count >= 10, bytes.bigEndian(start + 3..<start + 6) == 0x9D_012A else { throw .malformed }
-            try Picture.checkSize(
-                width: bytes.littleEndian(start + 6..<start + 8) & 0x3FFF,
-                height: bytes.littleEndian(start + 8..<start + 10) & 0x3FFF)
+            try Picture.checkSize(width: width, height: height)
+            if let canvas, width > canvas.width || height > canvas.height { throw .malformed }
         }
     }
 }

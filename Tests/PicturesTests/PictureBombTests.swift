@@ -25,7 +25,7 @@ struct PictureBombTests {
         Bomb(
             testDescription: "frames of a PNG",
             make: { count in
-                let frames = Array(repeating: sample.chunk("fcTL"), count: count)
+                let frames = Array(repeating: sample.frameControl(), count: count)
                 return sample.png([sample.header(side, side)] + frames + [sample.data, sample.end])
             }, most: 128),
         Bomb(
@@ -42,11 +42,13 @@ struct PictureBombTests {
                 return head + Array(repeating: sample.gifPicture, count: count).flatMap(\.self) + [0x3B]
             }, most: 128),
         Bomb(
+            testDescription: "frames of a GIF that exceed its screen",
+            make: { count in
+                sample.gifStart + Array(repeating: sample.gifFrame(side, side), count: count).flatMap(\.self) + [0x3B]
+            }, most: 128),
+        Bomb(
             testDescription: "the width of a frame of a GIF",
-            make: { width in
-                let size = sample.littleEndian(width, 2)
-                return sample.gifStart + [0x2C, 0, 0, 0, 0] + size + size + [0, 2, 2, 0x44, 1, 0, 0x3B]
-            }, most: 11_585),
+            make: { width in sample.gifStart + sample.gifFrame(width, width) + [0x3B] }, most: 11_585),
         Bomb(testDescription: "the width of a HEIC", make: { heic($0) }, most: 11_585),
     ]
 
