@@ -5,8 +5,8 @@ final class ES256Key: Sendable {
     /// libcrypto's key, which never changes; any thread may sign with it.
     private nonisolated(unsafe) let key: OpaquePointer
 
-    /// Reads a private key in PEM form without a password, as Apple's .p8 files are; nil for anything else, and for a
-    /// text of more than 16 KiB. Only the type and the 256 bits of the key are checked, not that its curve is P-256.
+    /// Reads a private key in PEM form without a password, as Apple's .p8 files are; nil for anything else, for a key
+    /// of another curve, and for a text of more than 16 KiB.
     init?(pem: String) {
         var text = Array(pem.utf8)
         guard !text.isEmpty, text.count <= 16_384, let file = BIO_new_mem_buf(&text, Int32(text.count)) else {
@@ -19,7 +19,11 @@ final class ES256Key: Sendable {
         }
         BIO_free(file)
         guard let privateKey else { return nil }
-        guard EVP_PKEY_is_a(privateKey, "EC") == 1, EVP_PKEY_get_bits(privateKey) == 256 else {
+        var curve = [CChar](repeating: 0, count: 64)
+        guard EVP_PKEY_is_a(privateKey, "EC") == 1,
+            EVP_PKEY_get_group_name(privateKey, &curve, curve.count, nil) == 1,
+            curve.starts(with: SN_X9_62_prime256v1.utf8CString)
+        else {
             EVP_PKEY_free(privateKey)
             return nil
         }
