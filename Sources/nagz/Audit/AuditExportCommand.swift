@@ -64,28 +64,28 @@ enum ExportOutput {
         }
         var (resumption, keptBytes) = (Resumption(), UInt64(0))
         var splitter = LineSplitter()
-        var (isForeign, hasHeader) = (false, false)
+        var (isForeign, hasHeader, isCut) = (false, false, false)
         while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
             splitter.add(data) { line in
                 guard let exportLine = AuditExportLine(line) else {
                     isForeign = true
                     return
                 }
-                // A line that this run writes again is not kept.
+                // A line that this run writes again is not kept, and none after it.
                 switch exportLine {
                 case .header(let header):
                     hasHeader = true
                     isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
-                    guard family != nil || entry.position != nil else { return }
-                    resumption.lastEntry = family == nil ? entry.position : entry.n
-                case .leaf(let leaf): resumption.lastEntry = leaf.position
+                    isCut = isCut || family == nil && entry.position == nil
+                    if !isCut { resumption.lastEntry = family == nil ? entry.position : entry.n }
+                case .leaf(let leaf): if !isCut { resumption.lastEntry = leaf.position }
                 case .end: resumption.isComplete = true
-                case .clock: return
-                case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
+                case .clock: isCut = true
+                case .checkpoint, .inclusion, .consistency, .other: if family != nil { isCut = true }
                 case .prune, .node: break
                 }
-                keptBytes += UInt64(line.count) + 1
+                if !isCut { keptBytes += UInt64(line.count) + 1 }
             }
         }
         guard !isForeign, hasHeader || keptBytes == 0 else {

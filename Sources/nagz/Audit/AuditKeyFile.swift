@@ -69,7 +69,9 @@ enum AuditKeyFile {
     /// Writes a key file that only its owner can read. Replacing a file is atomic.
     static func write(_ text: String, to path: String, replacing: Bool) throws {
         let target = replacing ? path + ".new" : path
-        let descriptor = open(target, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), 0o600)
+        // The remains of an interrupted write may be readable by others.
+        if replacing { unlink(target) }
+        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw Stop(.configuration, "“\(target)” cannot be created: \(String(cString: strerror(errno)))")
         }

@@ -2,6 +2,7 @@ import Audit
 import ChildProcesses
 import Domain
 import Foundation
+import JSON
 import TestHTTPServer
 import Testing
 
@@ -55,6 +56,53 @@ struct AuditServerTests {
             #expect(refused.errors.contains("NAGZ_TOKEN"))
             let hostile = try Self.audit(["verify", "--key", key] + log, token: "a\r\nHost: b")
             #expect(hostile.status == 69 && hostile.errors.contains("not valid"), "\(hostile)")
+        }
+    }
+
+    @Test("an export that stopped between its last checkpoint and its end is continued with whole lines only")
+    func continuesExport() async throws {
+        try await TestServer.run(isOfActs: false) { server in
+            let family = try await server.family()
+            try await server.waitUntilSequenced()
+            let token = try await server.token(server.admin())
+            try await withTemporaryFolder { folder in
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                let (all, own) = (folder + "/all.ndjson", folder + "/family.ndjson")
+                let address = ["--url", "http://127.0.0.1:\(server.port)"]
+                #expect(try Self.audit(["export", "--output", all] + address, token: token).status == 0)
+                let exported = ["export", "--output", own, "--family", family.id.description] + address
+                #expect(try Self.audit(exported, token: server.token(family.guardian)).status == 0)
+                // A clock is before the last checkpoint where a family has entries that are not in the log yet.
+                let clock = try #require(try Self.lines(of: own).first { $0.hasPrefix(#"{"clock""#) })
+                var lines = try Self.lines(of: all)
+                #expect(lines.removeLast().hasPrefix(#"{"end""#) && lines.last?.hasPrefix(#"{"checkpoint""#) == true)
+                lines.insert(clock, at: lines.count - 1)
+                try (lines.joined(separator: "\n") + "\n").write(toFile: all, atomically: true, encoding: .utf8)
+                #expect(try Self.audit(["export", "--output", all] + address, token: token).status == 0)
+                let continued = try Self.lines(of: all)
+                #expect(continued.allSatisfy { (try? JSONValue(parsing: Array($0.utf8).span)) != nil })
+                #expect(continued.last?.hasPrefix(#"{"end""#) == true)
+            }
+        }
+    }
+
+    private static func lines(of file: String) throws -> [String] {
+        try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    @Test("a rotated key file can be read by its owner only, whatever an interrupted rotation has left beside it")
+    func keyFileMode() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let path = folder + "/audit.key"
+            #expect(try Self.audit(["keys", "new", path, "--origin", "nagz.test/1"]).status == 0)
+            #expect(
+                FileManager.default.createFile(
+                    atPath: path + ".new", contents: Data(), attributes: [.posixPermissions: 0o644]))
+            let rotated = try Self.audit(["keys", "rotate", "--audit-key-file", path])
+            #expect(rotated.status == 0, "\(rotated)")
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
     }
 
