@@ -19,15 +19,15 @@ public struct DocumentWriter {
         records = Dictionary(allRecords.map { ($0.name, $0) }) { first, _ in first }
         let frameSchemas = frame["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
         referencedNames = Set(
-            allRecords.filter { $0.role != .parameters }.map(\.name) + files.flatMap(\.schemas).map(\.name)
-                + frameSchemas)
+            allRecords.filter { $0.role != .parameters && !$0.isUnpublished }.map(\.name)
+                + files.flatMap(\.schemas).map(\.name) + frameSchemas)
         scalars = Dictionary(
             files.flatMap { file in file.scalars.flatMap { scalar in scalar.names.map { ($0, scalar.json) } } }
         ) { first, _ in first }
     }
 
     /// Returns the document, in the order of the declarations.
-    /// - Throws: an error with the name of a type that is not declared, or with `frame` if the frame is no JSON object.
+    /// - Throws: an error with the name of a type that is not declared or not published, or with `frame` if the frame is no JSON object.
     public func document() throws(UnknownType) -> String {
         guard case .object(var document) = frame else { throw UnknownType(name: "frame") }
         var paths = JSONObject()
@@ -62,10 +62,10 @@ public struct DocumentWriter {
         return JSONValue.object(document).indentedText() + "\n"
     }
 
-    /// The error of a type that is not declared.
+    /// The error of a type that is not declared or not published.
     public struct UnknownType: Error, CustomStringConvertible {
         public var name: String
-        public var description: String { "\(name) is no record, schema or scalar of the declarations" }
+        public var description: String { "\(name) is no published record, schema or scalar of the declarations" }
     }
 }
 

@@ -21,7 +21,7 @@ public struct WireParser {
     private let name: String
     private var file: WireFile
     private var line: Line
-    private var scope = Scope.record
+    private var scope = Scope.none
 
     /// The declaration that indented lines belong to.
     private enum Scope {
@@ -29,9 +29,10 @@ public struct WireParser {
         case tag
         /// The last operation: indented lines are its clauses and paragraphs.
         case operation
-        /// The last record: indented lines are its members. It is also the scope after an enumeration, a schema or a
-        /// scalar, which have no members.
+        /// The last record: indented lines are its members.
         case record
+        /// The beginning of the file, an enumeration, a schema or a scalar, which have no members.
+        case none
     }
 
     /// A line, joined with the lines that continue it.
@@ -131,7 +132,12 @@ extension WireParser {
             throw error(
                 "\(word) is no declaration: tag, operation, request, response, parameters, enum, schema, scalar")
         }
-        scope = word == "operation" ? .operation : word == "tag" ? .tag : .record
+        switch word {
+        case "tag": scope = .tag
+        case "operation": scope = .operation
+        case "request", "response", "parameters": scope = .record
+        default: scope = .none
+        }
     }
 
     /// Parses an enumeration. `enum NagStatus: open completed` is a schema; with `unpublished` its values are written
@@ -166,9 +172,11 @@ extension WireParser {
         case .tag:
             file.closingParagraphs = try appendingParagraph(to: file.closingParagraphs)
             return
-        case .record: break
+        case .record, .none: break
         }
-        guard let last = file.records.indices.last else { throw error("a member needs a record above it") }
+        guard scope == .record, let last = file.records.indices.last else {
+            throw error("a member needs a record above it")
+        }
         if line.text.hasPrefix("{") {
             file.records[last].keywords = try DeclarationLine(line.text, error).json
             return

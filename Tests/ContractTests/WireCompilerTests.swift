@@ -29,6 +29,8 @@ struct WireCompilerTests {
             ),
             ("request A | B\n    a: [String | C", "Some.wire:2: error: a bracket or a quotation mark is not closed"),
             ("    a: String | C", "Some.wire:1: error: a member needs a record above it"),
+            ("request A | C\nenum B: x y\n    a: String | C", "Some.wire:3: error: a member needs a record above it"),
+            ("request A | C\nscalar B {}\n    a: String | C", "Some.wire:3: error: a member needs a record above it"),
             ("parameters A | B\n    a: String | C", "Some.wire:2: error: a parameter is in the path or in the query"),
             (
                 "tag nags\noperation x: GET /x | X\n    body: A\n    boddy: B",
@@ -92,13 +94,16 @@ struct WireCompilerTests {
         #expect(schemas?["Answer"]?["required"] == ["text"])
     }
 
-    @Test("a type that nothing declares is an error that names it")
-    func unknownType() throws {
-        let file = try WireParser.parse("request Sample | Says something.\n    text: Sting | The text.", name: "Some")
+    @Test(
+        "a type that nothing declares or publishes is an error that names it",
+        arguments: ["", "request Sting unpublished"])
+    func unknownType(declaration: String) throws {
+        let file = try WireParser.parse(
+            "request Sample | Says something.\n    text: Sting | The text.\n\(declaration)", name: "Some")
         let error = #expect(throws: DocumentWriter.UnknownType.self) {
             try DocumentWriter([file], frame: [:]).document()
         }
-        #expect(error?.description == "Sting is no record, schema or scalar of the declarations")
+        #expect(error?.description == "Sting is no published record, schema or scalar of the declarations")
     }
 
     @Test("an enumeration has the values that its declaration says", arguments: DeclaredValues.all)
