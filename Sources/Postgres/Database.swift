@@ -286,34 +286,36 @@ public final class Database: Queries {
     ) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
         if let id = pool.tryAcquire(for: use), let connection = connection(id) { return connection }
-        guard !pool.isClosed else { throw Self.closedError }
-        guard pool.waitingRequests < limits.waitingRequests else {
-            refusedRequests += 1
-            throw Self.tooManyWaitingError
-        }
         var ticketIfWaiting: UInt64?
+        var tooManyAreWaiting = false
         let grantedConnection = await poller.waitUnlessCancelled { continuation in
-            // A session may have become free, or the pool may have been closed, since the check.
+            // A session may have become free since the check.
             switch pool.acquire(for: use, until: deadline) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
             case .waiting(let ticket):
                 ticketIfWaiting = ticket
                 waiters[ticket] = continuation
                 expiryTimer.arm(for: deadline)
-            case .tooManyWaiting, .closed: continuation.resume(returning: LoopBound(value: nil))
+            case .tooManyWaiting:
+                tooManyAreWaiting = true
+                continuation.resume(returning: LoopBound(value: nil))
+            case .closed: continuation.resume(returning: LoopBound(value: nil))
             }
         } onCancel: { [self] in
             if let ticket = ticketIfWaiting { cancel(ticket) }
         }
         guard let connection = grantedConnection.value else {
+            if tooManyAreWaiting {
+                refusedRequests += 1
+                throw .unavailable("too many requests are waiting")
+            }
             if Task.isCancelled { throw .cancelled }
-            throw pool.isClosed ? Self.closedError : .unavailable(lastFailure ?? "no session became free in time")
+            throw .unavailable(
+                pool.isClosed
+                    ? "the pool of sessions is closed" : lastFailure ?? "no session became free in time")
         }
         return connection
     }
-
-    private static let closedError = PostgresError.unavailable("the pool of sessions is closed")
-    private static let tooManyWaitingError = PostgresError.unavailable("too many requests are waiting")
 
     private func connection(_ id: Int) -> Connection? { connections.first { $0.id == id } }
 

@@ -16,7 +16,8 @@ public struct Migrator: Sendable {
         /// Creates a migration; nil unless the file name is a number, an underscore, a name and `.sql`.
         public init?(fileName: String, sql: String) {
             guard fileName.hasSuffix(".sql"), let underscore = fileName.firstIndex(of: "_"),
-                let number = Int(fileName[..<underscore]), number > 0
+                case let digits = fileName[..<underscore], digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+                let number = Int(digits), number > 0
             else { return nil }
             self.number = number
             name = String(fileName[fileName.index(after: underscore)...].dropLast(4))
@@ -29,8 +30,10 @@ public struct Migrator: Sendable {
         /// The database has a migration of this number, which the program lacks.
         case newerDatabase(number: Int)
         case changed(number: Int, name: String)
-        /// The files' numbers are not 1, 2, 3, …: `expected` is missing, or the number before it occurs twice.
+        /// The files' numbers are not 1, 2, 3, …: `expected` is missing.
         case gap(expected: Int)
+        /// Two files have this number.
+        case duplicate(number: Int)
         /// A statement of the migration failed, or did not get its lock in any of the attempts.
         case failed(number: Int, name: String, reason: String)
 
@@ -41,6 +44,8 @@ public struct Migrator: Sendable {
             case .changed(let number, let name):
                 "migration \(number) (\(name)) was changed after it was applied: restore the file"
             case .gap(let expected): "migration \(expected) is missing in the folder: restore its file"
+            case .duplicate(let number):
+                "two files in the folder are migration \(number): remove the one that is not this program's"
             case .failed(let number, let name, let reason): "migration \(number) (\(name)) failed: \(reason)"
             }
         }
@@ -54,7 +59,7 @@ public struct Migrator: Sendable {
     public init(_ migrations: [Migration]) throws(MigrationError) {
         self.migrations = migrations.sorted { $0.number < $1.number }
         for (index, migration) in self.migrations.enumerated() where migration.number != index + 1 {
-            throw .gap(expected: index + 1)
+            throw migration.number <= index ? .duplicate(number: migration.number) : .gap(expected: index + 1)
         }
     }
 

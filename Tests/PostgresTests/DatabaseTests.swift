@@ -142,6 +142,20 @@ import Testing
         }
     }
 
+    @Test("migrations of one number, and a number that is missing, are refused by that number")
+    func migrationNumbers() throws {
+        func fault(_ names: String...) throws -> String? {
+            let files = try names.map { try #require(Migrator.Migration(fileName: $0, sql: "")) }
+            return #expect(throws: Migrator.MigrationError.self) { try Migrator(files) }?.description
+        }
+        let doubled = try fault("1_a.sql", "1_b.sql", "2_c.sql")
+        #expect(doubled?.contains("two files in the folder are migration 1:") == true)
+        #expect(try fault("1_a.sql", "3_c.sql")?.contains("migration 2 is missing") == true)
+        for name in ["+1_a.sql", "-1_a.sql", "0_a.sql", "_a.sql", "1.sql"] {
+            #expect(Migrator.Migration(fileName: name, sql: "") == nil, "\(name)")
+        }
+    }
+
     @Test("a migration without a statement is applied", arguments: ["", "-- Nothing to do.\n", " ;; "])
     func emptyMigration(sql: String) async throws {
         try await withDatabase { database in
