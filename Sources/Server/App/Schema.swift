@@ -13,7 +13,8 @@ public enum Schema {
     }
 
     /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants. A dry run only
-    /// reports what would be done; while migrations are pending, it does not check the grants.
+    /// reports what would be done; while migrations are pending or the role is missing, it does not check
+    /// the grants.
     /// - Parameters:
     ///   - databaseURL: the URL with the login of the schema's owner.
     ///   - progress: called with a migration before each attempt to apply it, in a dry run with each pending one.
@@ -30,9 +31,10 @@ public enum Schema {
         let migrator = try Migrator(migrations)
         return try await withDatabase(databaseURL) { database in
             let pending = try await migrator.pendingMigrations(database)
-            if try await ServerRole.make(database, isDryRun: isDryRun) { restored("the role nagz_server") }
+            let wasRoleMissing = try await ServerRole.make(database, isDryRun: isDryRun)
+            if wasRoleMissing { restored("the role nagz_server") }
             if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
-            if pending.isEmpty || !isDryRun {
+            if !isDryRun || pending.isEmpty && !wasRoleMissing {
                 let grants = ServerGrants(migrations)
                 try await ServerRole.restore(database, grants, isDryRun: isDryRun).forEach(restored)
             }

@@ -222,7 +222,7 @@ struct ServerLoginTests {
         ("GRANT nagz_server TO $1; GRANT UPDATE (kind) ON audit_entry TO $1", "revoke UPDATE on audit_entry"),
         ("GRANT nagz_server TO $1; GRANT INSERT ON admins TO PUBLIC", "revoke INSERT on admins"),
         ("GRANT nagz_server TO $1; REVOKE INSERT ON audit_entry FROM nagz_server", "lacks INSERT on audit_entry"),
-        ("GRANT nagz_server TO $1; GRANT CREATE ON SCHEMA public TO $1", "CREATE on the schema public"),
+        ("GRANT nagz_server TO $1; GRANT CREATE ON SCHEMA public TO $1", "FROM PUBLIC, nagz_server and the login"),
         ("GRANT nagz_server TO $1; CREATE SCHEMA mine AUTHORIZATION $1", "owns “mine”"),
         ("GRANT nagz_server TO $1; ALTER TABLE audit_entry OWNER TO $1", "owns “audit_entry”"),
     ]
@@ -271,7 +271,7 @@ struct ServerLoginTests {
             // As a dump restored into another cluster: no grants, and the defaults of a new database.
             try await superuser.run { database in
                 _ = try await database.query("REVOKE ALL ON ALL TABLES IN SCHEMA public FROM nagz_server")
-                _ = try await database.query("GRANT CREATE ON SCHEMA public TO PUBLIC")
+                _ = try await database.query("GRANT CREATE ON SCHEMA public TO PUBLIC, nagz_server")
                 let name: String = try await database.query("SELECT current_database()::text AS name").onlyRow()["name"]
                 _ = try await database.query(SQL(unsafeSQL: "GRANT TEMPORARY ON DATABASE \(name) TO PUBLIC"))
             }

@@ -12,7 +12,8 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case missingPrivileges(String)
     /// The login has the named privileges on a table, which no migration grants.
     case surplusPrivileges(login: String, privileges: String)
-    /// The login or the role `nagz_server` has the named privileges to create something, normally from PUBLIC.
+    /// The login or the role `nagz_server` has the named privileges to create something, from PUBLIC or granted
+    /// to one of them.
     case openToPublic(String)
     /// The role `nagz_server` is missing, and the login of `nagz migrate` may not create it.
     case roleNotCreated
@@ -39,7 +40,8 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
         case .surplusPrivileges(let login, let what):
             "the login “\(login)” may do more than the migrations grant: revoke \(what)"
         case .openToPublic(let what):
-            "everybody has \(what): run nagz migrate, or REVOKE it FROM PUBLIC as the database's owner"
+            "the server's login has \(what): run nagz migrate, or as the database's owner REVOKE it FROM PUBLIC, "
+                + "nagz_server and the login"
         case .roleNotCreated:
             "the role nagz_server is missing and this login may not create it: as a superuser, run "
                 + "CREATE ROLE nagz_server; GRANT nagz_server TO the schema's owner"

@@ -83,11 +83,12 @@ enum RoleStatements {
         """
     }
 
-    /// Revokes what PostgreSQL grants to PUBLIC by default, or did before version 15.
-    static let revokeFromPublic = """
+    /// Revokes what PostgreSQL grants to PUBLIC by default, or did before version 15, also if it was granted to
+    /// `nagz_server`.
+    static let revokeCreatePrivileges = """
         DO $$ BEGIN
-            EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
-            EXECUTE 'REVOKE CREATE ON SCHEMA public FROM PUBLIC';
+            EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC, nagz_server', current_database());
+            EXECUTE 'REVOKE CREATE ON SCHEMA public FROM PUBLIC, nagz_server';
         END $$
         """
 }

@@ -20,9 +20,9 @@ enum ServerRole {
         return true
     }
 
-    /// Runs the grants of the applied migrations again if the role lacks one of them, and revokes PUBLIC's privileges
-    /// to create something if it has any. A dry run only reports what it would repair.
-    /// - Returns: a text for the operator about each repair: what was missing, or what PUBLIC had.
+    /// Runs the grants of the applied migrations again if the role lacks one of them, and revokes its privileges
+    /// to create something, and PUBLIC's, if it has any. A dry run only reports what it would repair.
+    /// - Returns: a text for the operator about each repair: what was missing, or what was too much.
     /// - Throws: `RoleFault.openToPublic` if such a privilege is left afterwards.
     static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
@@ -33,20 +33,20 @@ enum ServerRole {
                 repairs.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
-            if let open = try await publicCreateRights(transaction) {
-                repairs.append("the database's closure to the public, which has \(open)")
+            if let open = try await createRights(transaction) {
+                repairs.append("the database's closure: nagz_server has \(open)")
                 if !isDryRun {
-                    try await transaction.run(script: RoleStatements.revokeFromPublic)
-                    if let open = try await publicCreateRights(transaction) { throw RoleFault.openToPublic(open) }
+                    try await transaction.run(script: RoleStatements.revokeCreatePrivileges)
+                    if let open = try await createRights(transaction) { throw RoleFault.openToPublic(open) }
                 }
             }
             return repairs
         }
     }
 
-    /// Returns the privileges of `nagz_server` to create something, which it can have only from PUBLIC unless somebody
-    /// granted them to it; nil if it has none.
-    private static func publicCreateRights(_ queries: any Queries) async throws -> String? {
+    /// Returns the privileges of `nagz_server` to create something, which it has from PUBLIC or because somebody granted
+    /// them to it; nil if it has none.
+    private static func createRights(_ queries: any Queries) async throws -> String? {
         try await queries.query(RoleStatements.createPrivileges(of: ServerGrants.role)).onlyRow()["makes"]
     }
 }
