@@ -320,7 +320,8 @@ private struct RowWriter {
 }
 
 extension SQLiteDatabase {
-    /// Deletes the people and texts in the table `words` that no row names any more, except the rules' four event types.
+    /// Deletes the people and texts in the table `words` that no row names any more, except the rules' four event
+    /// types.
     func deleteUnusedWords() throws(SQLiteError) {
         try run(
             """
