@@ -111,7 +111,7 @@ package final class MemberPreferences {
         return PreferenceStatements.store(
             stored, of: current.user, hasDigest: hasDigest,
             skippedDate: startsDigests
-                ? DigestTurn.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
+                ? DigestDecision.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
             at: now)
     }
 
