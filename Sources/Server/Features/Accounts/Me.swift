@@ -10,7 +10,7 @@ final class Me {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getMe, get)
         routes.signedIn(API.updateMe, update)

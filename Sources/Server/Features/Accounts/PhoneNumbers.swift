@@ -15,7 +15,7 @@ final class PhoneNumbers {
 
     init(_ services: Services, _ me: Me) { (self.services, self.me) = (services, me) }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestPhone, requestCode)
         routes.signedIn(API.confirmPhone, confirm)

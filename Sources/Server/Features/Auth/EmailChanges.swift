@@ -12,7 +12,7 @@ final class EmailChanges {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestEmailChange, requestCode)
         routes.signedIn(API.confirmEmailChange, confirm)

@@ -13,7 +13,7 @@ package final class Consents {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `consents`.
+    /// Registers the operations of the tag `consents`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConsents, list)
         routes.signedIn(API.grantConsent, grant)

@@ -19,7 +19,7 @@ final class Devices {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `devices`.
+    /// Registers the operations of the tag `devices`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.registerDevice, register)
         routes.signedIn(API.listDevices, list)

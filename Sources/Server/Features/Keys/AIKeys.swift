@@ -20,7 +20,7 @@ final class AIKeys {
         callLimiter = KeyedLimiter(services.database.poller, sharing: services.models.shared.checkTurns)
     }
 
-    /// Registers the routes of the group `keys`.
+    /// Registers the operations of the tag `keys`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.setAIKey, setKey)
         routes.signedIn(API.listAIKeys, list)

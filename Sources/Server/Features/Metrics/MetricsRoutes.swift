@@ -1,7 +1,7 @@
 import Contract
 import HTTP
 
-/// The routes of the group `metrics`: the server's figures for clients.
+/// The operations of the tag `metrics`: the server's figures for clients.
 enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services

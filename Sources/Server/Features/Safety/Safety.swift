@@ -10,7 +10,7 @@ package final class Safety {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `safety`: blocks between people, and suspended relationships.
+    /// Registers the operations of the tag `safety`: blocks between people, and suspended relationships.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listBlocks, listBlocks)
         routes.signedIn(API.createBlock, block)
