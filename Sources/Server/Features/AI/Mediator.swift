@@ -34,7 +34,7 @@ package final class Mediator {
         modelCalls = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
-    /// The group `ai`: the operations of the mediator.
+    /// Registers the operations of the tag `ai`, those of the mediator.
     func register(in routes: RouteTable) {
         for id in AIOperationID.allCases { MediatedOperation.operation(id).register(self, routes) }
     }

@@ -13,7 +13,7 @@ final class Connections {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `connections`.
+    /// Registers the operations of the tag `connections`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.inviteConnection, invite)
         routes.signedIn(API.listConnections, list)

@@ -26,7 +26,7 @@ final class Drafts {
         effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
     }
 
-    /// Registers the routes of the group `drafts`. Those of imports are in the group `ingestion`.
+    /// Registers the operations of the tag `drafts`. Those of imports have the tag `ingestion`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createDraft, create)
         routes.signedIn(API.listDrafts, list)

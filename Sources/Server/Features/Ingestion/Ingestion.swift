@@ -21,7 +21,7 @@ final class Ingestion {
         self.drafts = drafts
     }
 
-    /// Registers the routes of the group `ingestion`, and the upload of a device's outbox, of the group `sync`.
+    /// Registers the operations of the tag `ingestion`, and the upload of a device's outbox, of the tag `sync`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.uploadEvents, upload)
         routes.signedIn(API.importNags, importNags)

@@ -25,7 +25,7 @@ final class ReadinessCheck {
         self.telemetry = telemetry
     }
 
-    /// The group `operations`: liveness and readiness, for probes.
+    /// Registers the operations of the tag `operations`: liveness and readiness, for probes.
     func register(in routes: RouteTable) {
         routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))
         routes.open(API.checkReadiness, check)

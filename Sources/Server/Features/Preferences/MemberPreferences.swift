@@ -15,7 +15,7 @@ package final class MemberPreferences {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `preferences`: what members want for themselves in a family.
+    /// Registers the operations of the tag `preferences`: what members want for themselves in a family.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getPreferences, get)
         routes.signedIn(API.updatePreferences, update)
