@@ -49,25 +49,10 @@ public struct Escalation: Sendable {
         preferences.usesCommitTimeForEscalation ? committedAt ?? dueAt : dueAt
     }
 
-    /// Returns the nag's stage at a moment; before the start of the due cycle, the first phase.
-    public func stage(at now: Timestamp) -> EscalationStage {
-        steps.last { $0.at <= now }?.stage ?? .phase(.initial)
-    }
-
-    /// Returns the next step; nil once the nag is missed.
-    public func nextStep(after now: Timestamp) -> EscalationStep? {
-        steps.first { $0.at > now }
-    }
-
     /// Returns the step that follows `stage`, whatever its time; nil after `missed`.
     public func step(after stage: EscalationStage) -> EscalationStep? {
         guard let index = steps.firstIndex(where: { $0.stage == stage }) else { return nil }
         return steps.dropFirst(index + 1).first
-    }
-
-    /// Returns the steps after `earlier` and up to `now`, in order.
-    public func steps(after earlier: Timestamp, upTo now: Timestamp) -> [EscalationStep] {
-        steps.filter { earlier < $0.at && $0.at <= now }
     }
 
     /// Returns the time of the next reminder, which is `now` if one is due; nil if the nag would be missed by then.

@@ -14,7 +14,7 @@ extension Recurrence {
     /// once by moving each to the present. It is half a day after the previous instance's time in the series, or half
     /// an interval for series of less than a day.
     public func earliestMovedDueTime(after previous: Timestamp) -> Timestamp {
-        previous + Timestamp.Span(microseconds: min(Timestamp.Span.hours(12), halfInterval).microseconds)
+        previous + halfInterval
     }
 
     /// The minimum time between the opening of an instance and its due time.

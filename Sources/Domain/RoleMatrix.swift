@@ -15,13 +15,9 @@ public enum FamilyAct: String, Sendable, CaseIterable {
     case approveIncentive = "approve_incentive"
     case editConstraints = "edit_constraints"
     case readReports = "read_reports"
-    case readFamilyHistory = "read_family_history"
     case readAuditLog = "read_audit_trail"
     // Allowed for every member.
-    case readMembers = "read_members"
-    case readFeed = "read_feed"
     case leave
-    case reportAbuse = "report_abuse"
 }
 
 /// Operations on one nag.
@@ -127,11 +123,11 @@ public enum RoleMatrix {
     public static func denial(of act: FamilyAct, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         switch act {
-        case .readMembers, .readFeed, .leave, .reportAbuse:
+        case .leave:
             return nil
         case .addMember, .createMember, .removeMember, .setChildCredentials, .editChildSettings, .editFamily,
             .editPolicy, .grantFamilyConsent, .suspendRelationship, .configureIncentives, .approveIncentive,
-            .editConstraints, .readReports, .readFamilyHistory, .readAuditLog:
+            .editConstraints, .readReports, .readAuditLog:
             return member.role == .guardian ? nil : .guardianOnly
         }
     }

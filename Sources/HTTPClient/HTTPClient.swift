@@ -127,7 +127,10 @@ import Reactor
 
     private func begin(_ transfer: Transfer, _ continuation: CheckedContinuation<Transfer.Outcome, Never>) {
         transfer.continuation = continuation
-        guard !isClosed, let multi = unsafe openMulti() else { return transfer.finish(.failure(.cancelled)) }
+        guard !isClosed else { return transfer.finish(.failure(.cancelled)) }
+        guard let multi = unsafe openMulti() else {
+            return transfer.finish(.failure(.failed(code: CURLE_FAILED_INIT.rawValue)))
+        }
         transfers[transfer.number] = transfer
         let code = unsafe curl_multi_add_handle(multi, transfer.handle)
         guard code == CURLM_OK else {

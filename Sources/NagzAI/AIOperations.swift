@@ -13,7 +13,7 @@ public enum AIOperations {
                 classification: response.category.rawValue, confidence: response.confidence)
         },
         wording: ModelWording(\.summary) { _, question, _, names in
-            .summarizeExcuse(question.text, familyNames: names)
+            .summarizeExcuse(question.text, memberNames: names)
         })
 
     /// Selects the tone for a nag's recipient.
@@ -27,7 +27,7 @@ public enum AIOperations {
                 classification: response.tone.rawValue)
         },
         wording: ModelWording(\.reason) { heuristics, _, snapshot, names in
-            .selectTone(snapshot, heuristics, familyNames: names)
+            .selectTone(snapshot, heuristics, memberNames: names)
         })
 
     /// Gives a tip for a nag.
@@ -41,7 +41,7 @@ public enum AIOperations {
                 grounding: snapshot.facts.coachingGrounding)
         },
         wording: ModelWording(\.tip) { heuristics, _, snapshot, names in
-            .coaching(snapshot, heuristics, familyNames: names)
+            .coaching(snapshot, heuristics, memberNames: names)
         })
 
     /// Finds the weekdays on which a member repeatedly misses nags.
@@ -92,7 +92,7 @@ public enum AIOperations {
                 countsTowardsLimit: response.shouldPushBack, grounding: snapshot.facts.pushBackGrounding)
         },
         wording: ModelWording(\.words) { heuristics, _, snapshot, names in
-            .pushBack(snapshot, heuristics, familyNames: names)
+            .pushBack(snapshot, heuristics, memberNames: names)
         })
 
     /// Answers a person's own question in words. The record has the length of the question, but not its words.
@@ -110,7 +110,7 @@ public enum AIOperations {
                     persona: facts.tone, session: facts.session.count, events: response.citations.count))
         },
         wording: ModelWording(\.answer) { heuristics, question, snapshot, names in
-            .askCoach(question.text, snapshot, heuristics, familyNames: names)
+            .askCoach(question.text, snapshot, heuristics, memberNames: names)
         })
 }
 

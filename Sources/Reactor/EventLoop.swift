@@ -81,4 +81,43 @@ public actor EventLoop {
             }
         }
     }
+
+    /// Runs `body` like `runTask`, and cancels it with the calling task.
+    public nonisolated func runCancellableTask<Value: Sendable>(
+        _ body: @escaping @Sendable (Poller) async -> Value
+    ) async -> Value {
+        let pending = PendingTask()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                post { loop in
+                    let poller = loop.poller
+                    pending.setTask(poller.spawnCancellable { continuation.resume(returning: await body(poller)) })
+                }
+            }
+        } onCancel: {
+            pending.cancel()
+        }
+    }
+}
+
+/// A task that may be cancelled before the event loop has started it.
+private final class PendingTask: Sendable {
+    private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+
+    /// Sets the started task, and cancels it if `cancel` was called before.
+    func setTask(_ task: Task<Void, Never>) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
 }

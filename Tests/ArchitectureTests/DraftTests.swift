@@ -4,7 +4,7 @@ import Testing
 struct DraftTests {
     /// What creates and changes nags, and writes notifications: by its name in the code.
     private static let effects = [
-        "creationDecision(", "creationAct(", "Nags(services", "nags.", "DeliveryStatements.insert",
+        "decideCreation(", "creationAct(", "Nags(services", "nags.", "DeliveryStatements.insert",
         "NagStatements.insert",
     ]
 
@@ -52,7 +52,7 @@ struct DraftTests {
     func effects() {
         let callers = SourceFile.all.filter { file in
             file.code.contains { line in
-                ["nags.creationDecision(", "nags.change(", "nags.pushBackAct(", "incentives.grantDecision("].contains {
+                ["nags.decideCreation(", "nags.change(", "nags.pushBackAct(", "incentives.decideGrant("].contains {
                     line.contains($0)
                 }
             }

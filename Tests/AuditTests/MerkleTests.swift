@@ -40,25 +40,25 @@ struct MerkleTests {
     }
 
     /// A tree kept in the tile layout.
-    private static func grown(_ leaves: [[UInt8]]) -> (growth: TreeGrowth, store: NodeStore)? {
+    private static func grown(_ leaves: [[UInt8]]) -> (frontier: TileFrontier, store: NodeStore)? {
         var store = NodeStore()
-        guard var growth = TreeGrowth(size: 0, store) else { return nil }
-        for leaf in leaves { for node in growth.append(leaf) { store[node.level, node.position] = node.hash } }
-        return (growth, store)
+        guard var frontier = TileFrontier(size: 0, store) else { return nil }
+        for leaf in leaves { for node in frontier.append(leaf) { store[node.level, node.position] = node.hash } }
+        return (frontier, store)
     }
 
     @Test(
         "the Merkle tree grows leaf by leaf as its definition says",
         arguments: [0, 1, 2, 3, 7, 8, 100, 255, 256, 257, 511, 513, 1_000])
-    func growth(size: Int) throws {
+    func frontier(size: Int) throws {
         let leaves = Self.leaves(size)
-        let (growth, store) = try #require(Self.grown(leaves))
-        #expect(growth.root == Self.root(leaves[...]))
-        #expect(MerkleHash.root(leaves) == growth.root)
-        #expect(store.root(of: 0..<Int64(size)) == growth.root)
+        let (frontier, store) = try #require(Self.grown(leaves))
+        #expect(frontier.root == Self.root(leaves[...]))
+        #expect(MerkleHash.root(leaves) == frontier.root)
+        #expect(store.root(of: 0..<Int64(size)) == frontier.root)
         // Going on from what was kept is going on from memory.
-        var restarted = try #require(TreeGrowth(size: Int64(size), store))
-        var other = growth
+        var restarted = try #require(TileFrontier(size: Int64(size), store))
+        var other = frontier
         for leaf in Self.leaves(300) {
             let (ours, theirs) = (restarted.append(leaf), other.append(leaf))
             #expect(ours == theirs)
@@ -66,11 +66,11 @@ struct MerkleTests {
         #expect(restarted.root == other.root)
     }
 
-    @Test("a missing hash makes growth and root fail instead of guessing")
+    @Test("a missing hash makes frontier and root fail instead of guessing")
     func missing() throws {
         var (_, store) = try #require(Self.grown(Self.leaves(600)))
         store[0, 599] = nil
-        #expect(TreeGrowth(size: 600, store) == nil)
+        #expect(TileFrontier(size: 600, store) == nil)
         #expect(store.root(of: 0..<600) == nil)
         #expect(store.root(of: 0..<512) != nil)
     }
@@ -78,20 +78,20 @@ struct MerkleTests {
     @Test("every leaf of every small tree is proven, and no other hash is", arguments: 1...40)
     func inclusion(size: Int64) throws {
         let leaves = Self.leaves(Int(size))
-        let (growth, store) = try #require(Self.grown(leaves))
+        let (frontier, store) = try #require(Self.grown(leaves))
         for index in 0..<size {
             let path = try #require(store.proof(MerkleProof.inclusionRanges(index, size: size)))
             let leaf = leaves[Int(index)]
-            #expect(MerkleProof.root(including: leaf, at: index, size: size, path: path) == growth.root)
+            #expect(MerkleProof.root(including: leaf, at: index, size: size, path: path) == frontier.root)
             for other in 0..<size where other != index {
-                #expect(MerkleProof.root(including: leaf, at: other, size: size, path: path) != growth.root)
+                #expect(MerkleProof.root(including: leaf, at: other, size: size, path: path) != frontier.root)
             }
             #expect(MerkleProof.root(including: leaf, at: index, size: size, path: path + [leaf]) == nil)
             if !path.isEmpty {
                 #expect(MerkleProof.root(including: leaf, at: index, size: size, path: path.dropLast()) == nil)
                 var bent = path
                 bent[0][5] ^= 1
-                #expect(MerkleProof.root(including: leaf, at: index, size: size, path: bent) != growth.root)
+                #expect(MerkleProof.root(including: leaf, at: index, size: size, path: bent) != frontier.root)
             }
         }
     }
@@ -99,18 +99,18 @@ struct MerkleTests {
     @Test("every pair of small trees is consistent, and a changed pair is not", arguments: 1...40)
     func consistency(new: Int64) throws {
         let leaves = Self.leaves(Int(new))
-        let (growth, store) = try #require(Self.grown(leaves))
+        let (frontier, store) = try #require(Self.grown(leaves))
         for old in 1...new {
             let oldRoot = MerkleHash.root(Array(leaves.prefix(Int(old))))
             let path = try #require(store.proof(MerkleProof.consistencyRanges(from: old, to: new)))
             func holds(_ oldRoot: [UInt8], _ newRoot: [UInt8], _ path: [[UInt8]]) -> Bool {
                 MerkleProof.isConsistent(old: old, oldRoot: oldRoot, new: new, newRoot: newRoot, path: path)
             }
-            #expect(holds(oldRoot, growth.root, path))
-            #expect(!holds(leaves[0].reversed(), growth.root, path))
+            #expect(holds(oldRoot, frontier.root, path))
+            #expect(!holds(leaves[0].reversed(), frontier.root, path))
             #expect(!holds(oldRoot, leaves[0].reversed(), path))
-            #expect(!holds(oldRoot, growth.root, path + [leaves[0]]))
-            if !path.isEmpty { #expect(!holds(oldRoot, growth.root, path.dropLast())) }
+            #expect(!holds(oldRoot, frontier.root, path + [leaves[0]]))
+            if !path.isEmpty { #expect(!holds(oldRoot, frontier.root, path.dropLast())) }
         }
     }
 

@@ -11,6 +11,7 @@ final class FarAway: AnsweringServer {
     struct Refused: Error {}
     var isDown = false
     var refuses = false
+    var isCancelled = false
     private(set) var attempts = 0
     private(set) var asked: [AIOperationID] = []
     /// What it was told with the questions.
@@ -28,6 +29,7 @@ final class FarAway: AnsweringServer {
         attempts += 1
         if isDown { throw Unreachable() }
         if refuses { throw Refused() }
+        if isCancelled { throw CancellationError() }
         self.options.append(options)
         asked.append(operation.id)
         return try #require(Self.answer(operation.id, question) as? Response)
@@ -117,8 +119,12 @@ final class Bench {
         OnDeviceAIService(
             local: local, server: far, requestedProvider: requested,
             failure: { error in
-                error is FarAway.Unreachable
-                    ? .unreachable(isConnectionFault: true) : error is FarAway.Refused ? .consentMissing : nil
+                switch error {
+                case is FarAway.Unreachable: .unreachable(isConnectionFault: true)
+                case is FarAway.Refused: .consentMissing
+                case is CancellationError: .cancelled
+                default: nil
+                }
             }, stopwatch: { 0 },
             record: { self.records.append($0) })
     }

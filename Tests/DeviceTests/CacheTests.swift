@@ -165,6 +165,31 @@ struct CacheTests {
         }
     }
 
+    @Test("people whom no row names any more are removed with their family, and when their last event is pruned")
+    func people() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
+            func people() throws -> Set<UserID> {
+                Set(
+                    try cache.database.rows("SELECT value FROM words WHERE typeof(value) = 'blob'") {
+                        row throws(SQLiteError) in try row["value"] as UserID
+                    })
+            }
+            var missed = syncedEvent(1, "nag_missed")
+            missed.payload = ["recipient_id": sibling.description]
+            for (family, event) in [(homeFamily, missed), (FamilyID(high: 9, low: 9), syncedEvent(2))] {
+                _ = try cache.apply(
+                    page(events: [event], cursor: "a"), of: family, requestedFrom: .cursor(nil), at: now)
+            }
+            #expect(try people() == [me, sibling])
+            try cache.remove(homeFamily)
+            #expect(try people() == [me])
+            _ = try cache.apply(
+                page(cursor: "b"), of: FamilyID(high: 9, low: 9), requestedFrom: .cursor("a"), at: now + .days(91))
+            #expect(try people().isEmpty)
+        }
+    }
+
     @Test("of a payload the words that a person may have written are not kept, and the rules find the rest")
     func payloads() async throws {
         try await withFolder { folder in

@@ -149,7 +149,7 @@ struct DeviceConstraintTests {
             } else {
                 let record = try await bench.ask(operation)
                 let isOfWords = operation == .summarizeExcuse
-                #expect(record.place == .device && record.reason == (isOfWords ? .fresh : .constraint))
+                #expect(record.place == .device && record.reason == (isOfWords ? .local : .constraint))
             }
             #expect(bench.far.asked.isEmpty)
         }

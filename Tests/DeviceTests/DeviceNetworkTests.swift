@@ -45,6 +45,24 @@ struct DeviceNetworkTests {
         }
     }
 
+    @Test("a cancelled question neither counts as an answer of the server nor as a fault")
+    func cancelled() async throws {
+        try await withFolder { folder in
+            let bench = try synced(folder)
+            bench.far.isDown = true
+            _ = try await bench.ask(.digest)
+            let faults = try bench.cache.networkWatch().faults
+            (bench.far.isDown, bench.far.isCancelled, bench.now) = (false, true, bench.now + .seconds(10))
+            await #expect(throws: CancellationError.self) { try await bench.ask(.digest) }
+            #expect(try faults.count == 1 && bench.cache.networkWatch().faults == faults)
+            let source = ScriptedSource { _, _ in throw ClientError.transport(.cancelled) }
+            let now = bench.now
+            let sync = SyncService(cache: bench.cache, outbox: nil, source: source, now: { now })
+            await #expect(throws: ClientError.transport(.cancelled)) { try await sync.run(homeFamily) }
+            #expect(try bench.cache.networkWatch().faults == faults)
+        }
+    }
+
     @Test("an operation for the server alone fails offline with E-NET-001 and its rule, without another attempt")
     func unreachable() async throws {
         try await withFolder { folder in
@@ -106,7 +124,8 @@ struct DeviceNetworkTests {
             try bench.cache.store(ModelProviderList(items: [off]), of: homeFamily)
             await #expect(throws: QuestionRefusal.noRoute(.thirdPartyForbidden)) { try await bench.ask(.coaching) }
             try bench.cache.store(ModelProviderList(items: [provider("openai", .thirdParty, "gpt")]), of: homeFamily)
-            #expect(try await bench.ask(.coaching).place == .server)
+            let record = try await bench.ask(.coaching)
+            #expect(record.place == .server && record.reason == .cloud)
             #expect(bench.far.options.map(\.taskType) == [.cloudModel] && bench.far.asked == [.coaching])
             for operation in [AIOperationID.patterns, .predictCompletion] {
                 await #expect(throws: QuestionRefusal.noRoute(.nothingToWrite)) { try await bench.ask(operation) }
@@ -151,10 +170,12 @@ struct DeviceNetworkTests {
             var facts = facts()
             facts.choices = AIChoices(mode: .heuristic, privacyLevel: .auto, tokenThreshold: 256)
             try bench.sync(facts)
-            for (bytes, place) in [(1_024, AnswerPlace.device), (1_025, .server)] {
+            for (bytes, place, reason) in [(1_024, .device, .fresh), (1_025, .server, .tooLong)]
+                as [(Int, AnswerPlace, AnswerReason)]
+            {
                 let question = "What is due?" + String(repeating: "?", count: bytes - 12)
                 _ = try await bench.service().askCoach(question, of: me, familyID: homeFamily)
-                #expect(bench.records.last?.place == place, "\(bytes)")
+                #expect(bench.records.last?.place == place && bench.records.last?.reason == reason, "\(bytes)")
             }
             #expect(bench.far.options.map(\.rule) == [.autoCloud])
             let excuse = String(repeating: "late ", count: 400)

@@ -318,4 +318,20 @@ struct LocalModelTests {
         #expect(!answer.text.hasSuffix(Self.ending) && answer.report.provider == "heuristic")
         #expect(answer.report.usedFallback && answer.report.fallbackReason == reason)
     }
+
+    @Test("a cancelled question to a gateway ends at once")
+    func gatewayCancelled() async throws {
+        try await TestHTTPServer.with { server in
+            let url = try #require(LoopbackURL(server.url() + "/model/hold-cancelled"))
+            let gateway = try LocalGateway(url, model: "test-model")
+            let task = Task {
+                try await gateway.generate(ModelRequest(task: .coaching, systemPrompt: "s", userPrompt: "u"))
+            }
+            let transport = try HTTPTransport(try #require(ServerAddress(server.url())))
+            _ = try await transport.send(
+                TransportRequest(method: .get, target: "/model/arrived-cancelled/", token: nil, body: []))
+            task.cancel()
+            await #expect(throws: ModelFault.cancelled) { try await task.value }
+        }
+    }
 }

@@ -16,7 +16,8 @@ struct OnDeviceTests {
             try bench.sync()
             let record = try await bench.ask(operation)
             let reason = Self.remoteFirst[operation]
-            #expect(record.place == (reason == nil ? .device : .server) && record.reason == reason ?? .fresh)
+            let localReason: AnswerReason = operation == .summarizeExcuse ? .local : .fresh
+            #expect(record.place == (reason == nil ? .device : .server) && record.reason == reason ?? localReason)
             #expect(bench.far.asked == (reason == nil ? [] : [operation]))
         }
     }
@@ -33,7 +34,7 @@ struct OnDeviceTests {
             // An excuse is summed up here, whatever the cache knows.
             let isLocal = operation == .summarizeExcuse
             #expect(record.place == (isLocal ? .device : .server))
-            #expect(record.reason == (isLocal ? .fresh : Self.remoteFirst[operation] ?? .stale))
+            #expect(record.reason == (isLocal ? .local : Self.remoteFirst[operation] ?? .stale))
             bench.far.isDown = true
             if operation == .pushBack {
                 await #expect(throws: QuestionRefusal.noRoute(.networkUnavailable)) { try await bench.ask(operation) }
@@ -43,7 +44,7 @@ struct OnDeviceTests {
                 #expect(record.execution.stages.last?.stage == .failed && record.execution.confidence == nil)
             } else {
                 let offline = try await bench.ask(operation)
-                #expect(offline.place == .device && offline.reason == (isLocal ? .fresh : .serverUnreachable))
+                #expect(offline.place == .device && offline.reason == (isLocal ? .local : .serverUnreachable))
                 #expect(offline.dataAge == (isLocal ? nil : .hours(25)), "how old what it is made of is")
             }
         }

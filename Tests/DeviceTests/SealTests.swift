@@ -101,9 +101,22 @@ struct SealTests {
             #expect(try rebuilt.nags(of: homeFamily).map(\.description) == [Self.canary, "another"])
             let outbox = try Outbox(path: folder + "/outbox.db", seal: other)
             #expect(try outbox.waitingCount() == 1)
-            #expect(throws: SQLiteError.self) { try outbox.waitingItems(of: homeFamily) }
+            #expect(try outbox.waitingItems(of: homeFamily).isEmpty && outbox.unreadableCount() == 1)
+            // Neither the download nor what is done from now on waits for the lost key.
+            var later = item
+            later.clientID = InputID(high: 3, low: 2)
+            try outbox.add(later, of: homeFamily)
+            let source = ScriptedSource { _, _ in DeviceTests.page(nags: [syncedNag(3)], cursor: "b") }
+            let sync = SyncService(cache: rebuilt, outbox: outbox, source: source, now: { Self.now })
+            #expect(try await sync.run(homeFamily).uploadedCount == 1)
+            #expect(try source.uploads.map(\.items) == [[later]] && outbox.waitingCount() == 1)
+            #expect(try rebuilt.nags(of: homeFamily).count == 3)
+            let refusal = InputResult(clientID: item.clientID, outcome: .refused, eventID: nil, error: nil)
             let known = try Outbox(path: folder + "/outbox.db", seal: .test)
-            #expect(try known.waitingItems(of: homeFamily) == [item])
+            #expect(try known.waitingItems(of: homeFamily) == [item] && known.unreadableCount() == 0)
+            try known.record([refusal])
+            #expect(try known.unappliedItems().map(\.item) == [item])
+            #expect(try outbox.unappliedItems().isEmpty && outbox.unreadableCount() == 1)
         }
     }
 

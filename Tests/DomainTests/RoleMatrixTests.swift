@@ -54,7 +54,7 @@ import Testing
 
     @Test("guardians alone run the family", arguments: FamilyAct.allCases, FamilyRole.allCases)
     func familyActs(_ act: FamilyAct, _ role: FamilyRole) {
-        let openToAll: Set<FamilyAct> = [.readMembers, .readFeed, .leave, .reportAbuse]
+        let openToAll: Set<FamilyAct> = [.leave]
         let expected: Denial? = role == .guardian || openToAll.contains(act) ? nil : .guardianOnly
         #expect(RoleMatrix.denial(of: act, by: MemberState(role: role)) == expected)
         #expect(RoleMatrix.denial(of: act, by: MemberState(role: role, membership: .removed)) == .notAMember)

@@ -158,7 +158,7 @@ struct ModelStoreTests {
         "a downloaded file with another size or checksum than the catalogue's is deleted",
         arguments: [
             ("wrong", "checksumDiffers"), ("more", "sizeDiffers"), ("endless", "sizeDiffers"), ("short", "sizeDiffers"),
-            ("total", "sizeDiffers"),
+            ("total", "sizeDiffers"), ("none", "sizeDiffers"),
         ])
     func otherBytes(word: String, expected: String) async throws {
         try await with(word) { _, store, model async throws in

@@ -66,7 +66,7 @@ struct RealRuntimeTests {
             id: NagID(high: 1, low: 2), familyID: nil, recipientID: UserID(high: 3, low: 4), category: .chores,
             status: .open, dueAt: now + .hours(3), createdAt: now - .days(1))
         let snapshot = Snapshot(NagFacts(nag: nag), now: now, zone: UniversalTime())
-        return .coaching(snapshot, Heuristics(phrasebook: try .english()), familyNames: ["Ben"])
+        return .coaching(snapshot, Heuristics(phrasebook: try .english()), memberNames: ["Ben"])
     }
 
     /// The prompt for the tip.

@@ -33,7 +33,7 @@ struct ModelFaultTests {
     func unsentPrompt() async throws {
         let model = SmallModel()
         let writer = ModelWriter(model, prompts: try .english(), phrasebook: try .english())
-        let result = await writer.write(.summarizeExcuse("The bus was late", familyNames: []))
+        let result = await writer.write(.summarizeExcuse("The bus was late", memberNames: []))
         #expect(result == .failure(.promptTooLong) && model.requestCount == 0)
         #expect(!ModelProblem.promptTooLong.wasAsked && ModelProblem.fault(.tooLong).wasAsked)
         #expect(ModelProblem.promptTooLong.code(at: .device) == .localTooLong)

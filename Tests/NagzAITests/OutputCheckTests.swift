@@ -13,12 +13,12 @@ struct OutputCheckTests {
     private static let family = ["Ben", "Mary-Ann", "Ada"]
 
     private static func excuse(_ words: String) -> PromptFacts {
-        .summarizeExcuse(words, familyNames: family)
+        .summarizeExcuse(words, memberNames: family)
     }
 
     /// Of an open nag that is not due yet, without misses: “Writing your chore on a list makes it easier to remember.”
     private static func tip(_ facts: NagFacts = NagFacts(nag: nag())) throws -> PromptFacts {
-        .coaching(Snapshot(facts), try heuristics(), familyNames: family)
+        .coaching(Snapshot(facts), try heuristics(), memberNames: family)
     }
 
     private static func digest(_ statuses: [NagStatus], name: String = "Ben") throws -> PromptFacts {
@@ -97,7 +97,7 @@ struct OutputCheckTests {
         let late = "Is something in the way? The due time of your chore has passed."
         func pushBack(_ due: Timestamp) throws -> PromptFacts {
             try #require(
-                .pushBack(Snapshot(NagFacts(nag: nag(dueAt: due))), try heuristics(), familyNames: Self.family))
+                .pushBack(Snapshot(NagFacts(nag: nag(dueAt: due))), try heuristics(), memberNames: Self.family))
         }
         #expect(check.refusal(of: late, for: try pushBack(noon)) == nil)
         #expect(check.refusal(of: late, for: try pushBack(noon + .milliseconds(1))) == .late)
@@ -116,9 +116,9 @@ struct OutputCheckTests {
                 missCount7d: Int(number % 4), streak: Int(number % 7), timeConflictCount7d: Int(number % 11 / 4))
             let snapshot = Snapshot(facts)
             for facts in [
-                PromptFacts.coaching(snapshot, rules, familyNames: Self.family),
-                .selectTone(snapshot, rules, familyNames: Self.family),
-                try #require(.pushBack(snapshot, rules, familyNames: Self.family)),
+                PromptFacts.coaching(snapshot, rules, memberNames: Self.family),
+                .selectTone(snapshot, rules, memberNames: Self.family),
+                try #require(.pushBack(snapshot, rules, memberNames: Self.family)),
             ] {
                 let draft = try #require(facts.values[.draft])
                 #expect(check.refusal(of: draft, for: facts) == nil, "\(draft)")
@@ -134,7 +134,7 @@ struct OutputCheckTests {
     func numbers() throws {
         let check = try Self.check()
         let facts = PromptFacts.selectTone(
-            Snapshot(NagFacts(nag: nag(), missCount7d: 12)), try heuristics(), familyNames: [])
+            Snapshot(NagFacts(nag: nag(), missCount7d: 12)), try heuristics(), memberNames: [])
         #expect(
             check.refusal(of: "Three or more misses in the last 7 days, so a clear, firm voice.", for: facts) == nil)
         #expect(check.refusal(of: "there were 12 misses in 7 days", for: facts) == .word, "no number is wrong in it")
@@ -252,7 +252,7 @@ struct OutputCheckTests {
                     closedAt: nil)
             }
             let facts = CoachFacts(familyID: familyID, userID: user(1), nags: nags, missCount7d: 0, streak: 0)
-            return try #require(.askCoach(question, Snapshot(facts), try heuristics(), familyNames: Self.family))
+            return try #require(.askCoach(question, Snapshot(facts), try heuristics(), memberNames: Self.family))
         }
         let question = "what is due, 7 sweets tomorrow, say that my chore is done and I can skip it"
         let chores = try facts(.chores, question)

@@ -50,7 +50,7 @@ struct OutputCorpus {
         case "tone" where words.count == 4:
             let facts = NagFacts(
                 nag: nag(category: try value(words[3])), missCount7d: Int(words[1]) ?? 0, streak: Int(words[2]) ?? 0)
-            return .selectTone(Snapshot(facts), rules, familyNames: family)
+            return .selectTone(Snapshot(facts), rules, memberNames: family)
         case "tip" where words.count == 5: return try tip(words, rules)
         case "message" where words.count == 5: return try message(words, rules)
         case "digest":
@@ -62,7 +62,7 @@ struct OutputCorpus {
                     .init(recipientID: user(1), status: $0, dueAt: noon - .days(1), closedAt: noon - .hours(1))
                 })
             return .digest(Snapshot(facts), rules)
-        case "excuse": return .summarizeExcuse(words.dropFirst().joined(separator: " "), familyNames: family)
+        case "excuse": return .summarizeExcuse(words.dropFirst().joined(separator: " "), memberNames: family)
         default: throw Fault(line: words.joined(separator: " "))
         }
     }
@@ -86,7 +86,7 @@ struct OutputCorpus {
             case .highCompletionHomework: facts.recentCategoryRecord = CompletionRecord(total: 3, completed: 3)
             case .general: break
             }
-            let told = PromptFacts.coaching(Snapshot(facts), rules, familyNames: family)
+            let told = PromptFacts.coaching(Snapshot(facts), rules, memberNames: family)
             return told.values[.draft] == wanted ? told : nil
         }
     }
@@ -100,7 +100,7 @@ struct OutputCorpus {
         return try first(words) { id in
             let due = timing == .upcoming ? noon + .hours(5) : noon - .hours(1)
             let facts = NagFacts(nag: nag(category: category, dueAt: due, id: id), preferences: preferences(tone))
-            let told = PromptFacts.pushBack(Snapshot(facts), rules, familyNames: family)
+            let told = PromptFacts.pushBack(Snapshot(facts), rules, memberNames: family)
             return told?.values[.draft] == wanted ? told : nil
         }
     }

@@ -56,6 +56,27 @@ import Testing
         #expect(await total.value(after: 1_000) == 500_500)
     }
 
+    @Test func aCancellableTaskIsCancelledWithItsCallerBeforeItBeginsOrLater() async throws {
+        let loop = try EventLoop(name: "test")
+        try loop.start()
+        defer { loop.stop() }
+        for isLate in [false, true] {
+            let (begun, hasBegun) = AsyncStream.makeStream(of: Void.self)
+            let task = Task {
+                if !isLate { withUnsafeCurrentTask { $0?.cancel() } }
+                return await loop.runCancellableTask { _ in
+                    hasBegun.finish()
+                    // A stream without elements ends when its task is cancelled.
+                    for await _ in AsyncStream<Never>.makeStream().stream {}
+                    return Task.isCancelled
+                }
+            }
+            for await _ in begun {}
+            task.cancel()
+            #expect(await task.value)
+        }
+    }
+
     @Test func blockingWorkReturnsToTheLoop() async throws {
         let pool = try BlockingPool(name: "pool", threads: 1, queueLimit: 1)
         defer { pool.stop() }

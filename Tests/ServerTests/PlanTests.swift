@@ -37,7 +37,7 @@ struct PlanTests {
             [
                 LogStatements.pendingEntries(from: .outside, pageSize: 32), LogStatements.size,
                 LogStatements.newestCheckpoint,
-                LogStatements.nodes(TreeGrowth.nodeRuns(at: 70_000)),
+                LogStatements.nodes(TileFrontier.nodeRuns(at: 70_000)),
                 LogStatements.clearSequencingMarks(quietSince: context.now),
             ]
         }

@@ -228,6 +228,19 @@ struct TelemetryTests {
         }
     }
 
+    @Test("the dashboard fails like other operations for a caller whose account the database cannot read")
+    func unreadableAccount() async throws {
+        try await TestServer.run(toleratesFaults: true, isOfActs: false) { server in
+            let family = try await server.family()
+            try await server.sql("ALTER TABLE admins RENAME TO gone")
+            let metrics = try await server.call("GET", "/api/v1/metrics", as: family.guardian).status
+            let me = try await server.call("GET", "/api/v1/me", as: family.guardian).status
+            #expect(metrics >= 500 && metrics == me)
+            try await server.sql("ALTER TABLE gone RENAME TO admins")
+            #expect(try await server.call("GET", "/api/v1/metrics", as: family.guardian).status == 200)
+        }
+    }
+
     @Test(
         "a refusal by the HTTP layer has the request's id too",
         arguments: [

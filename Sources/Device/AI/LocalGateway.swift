@@ -53,22 +53,18 @@ public final class LocalGateway: ModelProvider, Sendable {
                 return .failure(error)
             }
         }
-        return try (outcome ?? .failure(.cancelled)).get()
+        return try outcome.get()
     }
 
     public func availability() async -> Availability {
-        await runOnLoop { provider async -> Availability in await provider.availability() } ?? .unavailable(.failed)
+        await runOnLoop { provider async -> Availability in await provider.availability() }
     }
 
-    /// Runs `body` on the event loop, to its end even if the calling task is cancelled. Returns nil if the loop throws.
+    /// Runs `body` on the event loop. The body is cancelled with the calling task.
     private func runOnLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
-    ) async -> Value? {
-        do {
-            return try await loop.runTask { poller async throws -> Value in await body(self.openProvider(poller)) }
-        } catch {
-            return nil
-        }
+    ) async -> Value {
+        await loop.runCancellableTask { poller in await body(self.openProvider(poller)) }
     }
 
     /// Returns the provider, and creates it with its client at the first call. Call it on the loop only.

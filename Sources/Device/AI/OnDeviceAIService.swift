@@ -65,8 +65,8 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         let decision = try routed.route.get()
         let replacesServer = mayReplaceServer && decision.rule == .autoLocal
         var reason =
-            AnswerReason(decision.rule, staysOnDevice: staysOnDevice)
-            ?? (replacesServer ? .serverUnreachable : serverReason) ?? .fresh
+            AnswerReason(decision.rule) ?? (replacesServer ? .serverUnreachable : serverReason)
+            ?? AnswerReason(autoRoute: decision.route, routed.choices.mode)
         var rule = decision.rule
         if decision.route == .local {
             guard requestedProvider == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
@@ -90,9 +90,11 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             return recordAnswer(answer, .server, reason)
         } catch {
             let serverFailure = failure(error)
-            if case .unreachable(let isConnectionFault) = serverFailure {
-                local.recordContact(isConnectionFault: isConnectionFault)
-            } else {
+            switch serverFailure {
+            case .unreachable(let isConnectionFault): local.recordContact(isConnectionFault: isConnectionFault)
+            // A cancelled call says nothing about the server.
+            case .cancelled: throw error
+            case .consentMissing, nil:
                 local.recordContact(isConnectionFault: nil)
                 if serverFailure == .consentMissing { local.recordWithdrawal() }
                 throw error
@@ -151,6 +153,8 @@ public enum ServerFailure: Hashable, Sendable {
     case unreachable(isConnectionFault: Bool)
     /// The server says that the person lacks the consent `ai_mediation`.
     case consentMissing
+    /// The call was cancelled before the server answered.
+    case cancelled
 }
 
 /// A provider of the server that a person requests for one question.
@@ -171,8 +175,7 @@ public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
 /// The reason why the device or the server answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
-    /// No other reason applies. Usually the cache is fresh and has the facts, or the operation needs none; but the
-    /// server may also have answered, for example because the question is too long for the device.
+    /// The cache is fresh and has the facts.
     case fresh
     /// The cache is older than a day, or from the future after a clock was set back.
     case stale
@@ -190,23 +193,29 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     case switchedOff = "switched_off"
     /// The server should have answered, but could not be reached.
     case serverUnreachable = "server_unreachable"
-    /// The person wants an answer only from the device.
+    /// The person wants an answer only from the device, or their words stay there.
     case local
-    /// The person wants an answer from the server.
+    /// The person wants an answer from the server, or from their own provider through it.
     case cloud
+    /// The question is too long for the device.
+    case tooLong = "too_long"
     /// A constraint decided.
     case constraint
 
-    /// Creates the reason that a rule alone gives; nil if the state of the cache decides, or the words that stay on the
-    /// device.
-    init?(_ rule: RoutingRule, staysOnDevice: Bool) {
+    /// Creates the reason that a rule alone gives; nil if the state of the cache decides, or the question's length.
+    init?(_ rule: RoutingRule) {
         switch rule {
         case .policyForceLocal, .policyForceCloud: self = .constraint
-        case .privacyLocal where !staysOnDevice: self = .local
+        case .privacyLocal: self = .local
         case .privacyCloud: self = .cloud
-        case .privacyLocal, .autoLocal, .autoCloud, .localFailureFallback, .policyBlock, .networkUnavailable:
+        case .autoLocal, .autoCloud, .localFailureFallback, .policyBlock, .networkUnavailable:
             return nil
         }
+    }
+
+    /// Creates the reason for the route of a question that the device would answer first.
+    fileprivate init(autoRoute route: RoutingDecision.Route, _ mode: AIMode) {
+        self = route == .local ? .fresh : mode == .byoOnly ? .cloud : .tooLong
     }
 
     init(_ miss: CacheMiss) {

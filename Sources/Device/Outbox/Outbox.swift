@@ -11,7 +11,8 @@ import SQLite
 /// The outbox has a file of its own, which is synced to disk with every act: unlike the cache, it cannot be fetched
 /// again. An item is kept until the server has answered it. If the process dies during an upload, the item is uploaded
 /// again, and the server applies it once. Items that were not applied are kept until the person dismisses them. A
-/// person's words are sealed. An item that was sealed with a lost key cannot be read.
+/// person's words are sealed. An item that was sealed with a lost key cannot be read: it stays, and counts as
+/// unreadable.
 public final class Outbox {
     private let database: SQLiteDatabase
     private let seal: TextSeal
@@ -82,18 +83,26 @@ public final class Outbox {
             """)
     }
 
-    /// Returns the oldest items to upload.
-    /// - Throws: `SQLiteError`, also for an item that cannot be read, which blocks the uploads of its family.
+    /// Returns the oldest items to upload, without those that cannot be read.
     public func waitingItems(of family: FamilyID, limit: Int = OutboxUpload.maxItemCount) throws -> [OutboxItem] {
-        try database.rows(
+        var items: [OutboxItem] = []
+        _ = try database.rows(
             """
-            SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL
-            ORDER BY position LIMIT \(limit)
+            SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL ORDER BY position
             """
-        ) { row throws(SQLiteError) in try parseItem(row) }
+        ) { row throws(SQLiteError) in
+            if items.count < limit, let item = try parseItem(row) { items.append(item) }
+        }
+        return items
     }
 
-    /// Returns the number of items to upload, in all families.
+    /// Returns the number of items that cannot be read, in all families, also of those that the server did not apply.
+    public func unreadableCount() throws(SQLiteError) -> Int {
+        try database.rows("SELECT client_id, sealed_item FROM items") { row throws(SQLiteError) in try parseItem(row) }
+            .count { $0 == nil }
+    }
+
+    /// Returns the number of items to upload, in all families, also of those that cannot be read.
     public func waitingCount() throws(SQLiteError) -> Int {
         try database.first("SELECT count(*) FROM items WHERE outcome IS NULL") { row throws(SQLiteError) in
             Int(row.integer(0))
@@ -127,7 +136,8 @@ public final class Outbox {
         }
     }
 
-    /// Returns the items that the server did not apply and the person has not dismissed.
+    /// Returns the items that the server did not apply and the person has not dismissed, without those that cannot be
+    /// read.
     public func unappliedItems() throws -> [UnappliedInput] {
         try database.rows(
             """
@@ -135,11 +145,12 @@ public final class Outbox {
             ORDER BY position
             """
         ) { row throws(SQLiteError) in
-            let item = try parseItem(row)
+            guard let item = try parseItem(row) else { return nil as UnappliedInput? }
+            let sealedMessage: [UInt8]? = try row["sealed_message"]
             return UnappliedInput(
                 item: item, isConflict: try row["outcome"] == InputOutcome.conflict.rawValue, code: try row["code"],
-                message: try seal.openIfPresent(try row["sealed_message"], .outboxMessage, item.clientID))
-        }
+                message: try? seal.openIfPresent(sealedMessage, .outboxMessage, item.clientID))
+        }.compactMap(\.self)
     }
 
     /// Dismisses the items that were not applied.
@@ -149,17 +160,13 @@ public final class Outbox {
         try database.run("DELETE FROM items WHERE outcome IS NOT NULL")
     }
 
-    /// Opens and parses the item of a row.
-    /// - Throws: `unexpectedShape` for an item that cannot be parsed or that another key has sealed.
-    private func parseItem(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
+    /// Opens and parses the item of a row; nil if another key has sealed it, or it cannot be parsed.
+    private func parseItem(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem? {
         let (id, sealedItem): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
-        guard let text = try? seal.open(sealedItem, .outboxItem, id) else {
-            throw .unexpectedShape("an item of the outbox was sealed with another key")
-        }
-        guard let json = try? JSONValue(parsing: Array(text.utf8).span), let item = try? OutboxItem(json: json) else {
-            throw .unexpectedShape("an item of the outbox")
-        }
-        return item
+        guard let text = try? seal.open(sealedItem, .outboxItem, id),
+            let json = try? JSONValue(parsing: Array(text.utf8).span)
+        else { return nil }
+        return try? OutboxItem(json: json)
     }
 }
 

@@ -99,12 +99,14 @@ public struct SyncService {
         return summary
     }
 
-    /// Records the failure in the cache if the server was unreachable, and otherwise that the server answered.
+    /// Records the failure in the cache if the server was unreachable, nothing for a cancelled call, and otherwise that
+    /// the server answered.
     private func recordContact(_ failure: ServerFailure?) throws {
-        if case .unreachable(let isConnectionFault) = failure {
+        switch failure {
+        case .unreachable(let isConnectionFault):
             try cache.record(NetworkWatch.Fault(at: now(), isConnectionFault: isConnectionFault))
-        } else {
-            try cache.recordServerAnswer()
+        case .cancelled: break
+        case .consentMissing, nil: try cache.recordServerAnswer()
         }
     }
 

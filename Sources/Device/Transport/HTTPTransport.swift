@@ -59,23 +59,10 @@ public final class HTTPTransport: Transport {
     private func runOnLoop<Value: Sendable>(
         _ body: @escaping @Sendable (HTTPTransport, Poller) async throws(HTTPClientError) -> Value
     ) async throws(TransportError) -> Value {
-        let pending = PendingTask()
-        let outcome: Result<Value, TransportError> = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                loop.post { loop in
-                    let poller = loop.poller
-                    let task = poller.spawnCancellable {
-                        do throws(HTTPClientError) {
-                            continuation.resume(returning: .success(try await body(self, poller)))
-                        } catch {
-                            continuation.resume(returning: .failure(TransportError(error)))
-                        }
-                    }
-                    pending.setTask(task)
-                }
+        let outcome = await loop.runCancellableTask { poller async -> Result<Value, TransportError> in
+            do throws(HTTPClientError) { return .success(try await body(self, poller)) } catch {
+                return .failure(TransportError(error))
             }
-        } onCancel: {
-            pending.cancel()
         }
         return try outcome.get()
     }
@@ -104,28 +91,6 @@ public final class HTTPTransport: Transport {
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,
             body: hasBody ? request.body : nil, limits: limits)
-    }
-}
-
-/// A task that may be cancelled before the event loop has started it.
-private final class PendingTask: Sendable {
-    private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
-
-    /// Sets the started task, and cancels it if `cancel` was called before.
-    func setTask(_ task: Task<Void, Never>) {
-        let isCancelled = state.withLock { state in
-            state.task = task
-            return state.isCancelled
-        }
-        if isCancelled { task.cancel() }
-    }
-
-    func cancel() {
-        let task = state.withLock { state in
-            state.isCancelled = true
-            return state.task
-        }
-        task?.cancel()
     }
 }
 

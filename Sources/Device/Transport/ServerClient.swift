@@ -179,6 +179,7 @@ public enum ClientError: Error, Hashable, Sendable {
     /// The failure of the server that the error shows; nil if it shows none.
     public var serverFailure: ServerFailure? {
         if case .refused(let refusal) = self, refusal.reason == ErrorReason.consentMissing { return .consentMissing }
+        if self == .transport(.cancelled) { return .cancelled }
         guard hasNoUsableAnswer else { return nil }
         return .unreachable(isConnectionFault: self == .transport(.unreachable))
     }

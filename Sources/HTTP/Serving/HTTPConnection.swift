@@ -234,7 +234,7 @@ final class HTTPConnection: ReadinessHandler {
             timer = nil
             guard !isClosed else { return }
             let event = state.expire(now: worker.poller.now)
-            if isClosed { closeCause = .writeTimeout }
+            if isClosed, state.unwrittenBytes > 0 { closeCause = .writeTimeout }
             handle(event)
             updateInterest()
         }

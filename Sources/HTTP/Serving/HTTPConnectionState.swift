@@ -129,7 +129,7 @@ public struct HTTPConnectionState: Sendable {
             while true {
                 switch try parser.advance(input, at: &position) {
                 case .needsMoreData:
-                    if hasInputEnded { return endInput(now) }
+                    if hasInputEnded { return endInput() }
                     return heldBytes + position - startPosition > memoryLimit ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
                     phase = .body(ProgressDeadline(now: now, window: limits.bodyRateWindow))
@@ -164,10 +164,10 @@ public struct HTTPConnectionState: Sendable {
     /// Handles the end of input (half-close). Requests already received still get their responses.
     public mutating func inputEnded(now: MonotonicTime) -> Event {
         hasInputEnded = true
-        return endInput(now)
+        return endInput()
     }
 
-    private mutating func endInput(_ now: MonotonicTime) -> Event {
+    private mutating func endInput() -> Event {
         switch phase {
         case .idle:
             phase = unwrittenBytes == 0 ? .closed : .finishing

@@ -314,7 +314,24 @@ private struct RowWriter {
         try database.run("DELETE FROM nag_events WHERE family = \(family) AND at < \(oldest)")
         try database.run("DELETE FROM mediations WHERE family = \(family) AND at < \(oldest)")
         try database.run("DELETE FROM gamification WHERE family = \(family) AND at < \(oldest)")
+        try database.deleteUnusedWords()
         try database.run("UPDATE families SET pruned_at = \(now) WHERE key = \(family)")
+    }
+}
+
+extension SQLiteDatabase {
+    /// Deletes the people and texts in the table `words` that no row names any more, except the rules' four event
+    /// types.
+    func deleteUnusedWords() throws(SQLiteError) {
+        try run(
+            """
+            DELETE FROM words WHERE key IN (
+                SELECT key FROM words WHERE key > 4
+                EXCEPT SELECT type FROM nag_events EXCEPT SELECT actor FROM nag_events
+                EXCEPT SELECT recipient FROM nag_events EXCEPT SELECT codes FROM nag_events
+                EXCEPT SELECT prompt_type FROM mediations EXCEPT SELECT tone FROM mediations
+                EXCEPT SELECT user FROM gamification EXCEPT SELECT type FROM gamification)
+            """)
     }
 }
 

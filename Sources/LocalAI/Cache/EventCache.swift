@@ -150,10 +150,12 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
-    /// Deletes all rows of a family, for a person who no longer belongs to it. The IDs and codes in the table `words`
-    /// remain, because other families may use them.
-    public func remove(_ family: FamilyID) throws(SQLiteError) {
-        try database.run("DELETE FROM families WHERE id = \(family)")
+    /// Deletes all rows of a family, for a person who no longer belongs to it.
+    public func remove(_ family: FamilyID) throws {
+        try database.transaction {
+            try database.run("DELETE FROM families WHERE id = \(family)")
+            try database.deleteUnusedWords()
+        }
     }
 }
 

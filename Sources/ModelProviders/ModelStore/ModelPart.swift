@@ -59,7 +59,6 @@ final class ModelPart {
             progress(byteCount)
             return true
         } catch {
-            if error == .sizeDiffers { remove() }
             fault = error
             return false
         }
@@ -69,10 +68,7 @@ final class ModelPart {
     func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
         try begin(response)
         // A whole file that is too short is not the catalogue's file.
-        if response.status == 200, byteCount < model.bytes {
-            remove()
-            throw .sizeDiffers
-        }
+        guard response.status != 200 || byteCount == model.bytes else { throw .sizeDiffers }
         guard fdatasync(descriptor) == 0 else { throw .file(errno) }
     }
 

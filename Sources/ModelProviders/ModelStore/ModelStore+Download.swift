@@ -29,7 +29,10 @@ extension ModelStore {
         progress(part.byteCount)
         while part.byteCount < model.bytes {
             let countBefore = part.byteCount
-            try await downloadNextRange(of: part, model, client)
+            do throws(ModelStoreError) { try await downloadNextRange(of: part, model, client) } catch {
+                if error == .sizeDiffers { part.remove() }
+                throw error
+            }
             guard part.byteCount > countBefore || part.byteCount == model.bytes else { throw .unreadable }
         }
         guard try part.sha256() == model.sha256 else {
@@ -59,9 +62,7 @@ extension ModelStore {
             response = try await client.send(request) { head, bytes in part.append(head, bytes) }
         } catch {
             if let fault = part.fault { throw fault }
-            guard error == .tooLarge else { throw .interrupted(reason: error.description) }
-            part.remove()
-            throw .sizeDiffers
+            throw error == .tooLarge ? .sizeDiffers : .interrupted(reason: error.description)
         }
         try part.finish(response)
     }

@@ -2,13 +2,13 @@
 /// rules give numbers, tones, categories and decisions.
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
     /// Returns the facts for the model's prompt; nil for a response that no model words, such as a refused push-back.
-    public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
+    public let facts: @Sendable (Heuristics, Question, Question.Facts, _ memberNames: [String]) -> PromptFacts?
     /// The text of the response that the model's text replaces.
     public let text: any WritableKeyPath<Response, String> & Sendable
 
     public init(
         _ text: any WritableKeyPath<Response, String> & Sendable,
-        facts: @escaping @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
+        facts: @escaping @Sendable (Heuristics, Question, Question.Facts, _ memberNames: [String]) -> PromptFacts?
     ) {
         self.text = text
         self.facts = facts

@@ -80,7 +80,7 @@ public struct OutputCheck: Sendable {
     private func meaningFault(of text: String, _ facts: PromptFacts) -> Refusal? {
         if facts.task == .summarizeExcuse {
             let words = facts.values[.text] ?? ""
-            return SummaryCheck(prompts.vocabulary, of: words, names: facts.familyNames).refusal(of: text)
+            return SummaryCheck(prompts.vocabulary, of: words, names: facts.memberNames).refusal(of: text)
         }
         if let refusal = RewordingCheck(prompts.vocabulary, facts).refusal(of: text) { return refusal }
         return facts.task == .digest ? FigureCheck(prompts.vocabulary, facts).refusal(of: text) : nil
@@ -190,10 +190,10 @@ public struct OutputCheck: Sendable {
     private func hasUnknownName(_ text: String, _ facts: PromptFacts) -> Bool {
         // Every word with a capital letter in the facts may be repeated.
         let knownWords = Set(facts.evidence.values.flatMap { Self.capitalizedWords($0).map(\.text) })
-        let familyNames = Set(facts.familyNames.flatMap { words(in: $0).map(\.text) }).subtracting(knownWords)
+        let memberNames = Set(facts.memberNames.flatMap { words(in: $0).map(\.text) }).subtracting(knownWords)
         return Self.capitalizedWords(text).contains { word in
             if prompts.capitalizedWords.contains(word.text) || knownWords.contains(word.text) { return false }
-            return !word.startsSentence || familyNames.contains(word.text)
+            return !word.startsSentence || memberNames.contains(word.text)
         }
     }
 

@@ -10,7 +10,7 @@ public struct PromptFacts: Hashable, Sendable {
     /// The claims about nags that the facts support.
     let claims: Set<Claim>
     /// The names that an answer must not contain unless the facts contain them.
-    let familyNames: [String]
+    let memberNames: [String]
     /// The name that `PromptFacts.personPhrase` replaces; nil if no name was withheld.
     let personName: String?
     let schema: OutputSchema?
@@ -26,14 +26,14 @@ public struct PromptFacts: Hashable, Sendable {
     static let personWord = "child"
 
     private init(
-        _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], familyNames: [String],
+        _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], memberNames: [String],
         personName: String? = nil, schema: OutputSchema? = nil, tone: AITone = .neutral, allowsPraise: Bool = false,
         requiresExactWords: Bool = false
     ) {
         self.task = task
         self.values = values
         self.claims = claims
-        self.familyNames = familyNames
+        self.memberNames = memberNames
         self.personName = personName
         self.schema = schema
         self.tone = tone
@@ -42,13 +42,13 @@ public struct PromptFacts: Hashable, Sendable {
     }
 
     /// Creates the facts for shortening the words of an excuse.
-    public static func summarizeExcuse(_ text: String, familyNames: [String]) -> Self {
-        Self(.summarizeExcuse, [.text: quotable(text)], familyNames: familyNames)
+    public static func summarizeExcuse(_ text: String, memberNames: [String]) -> Self {
+        Self(.summarizeExcuse, [.text: quotable(text)], memberNames: memberNames)
     }
 
     /// Creates the facts for rewording the rule's reason for a tone.
     public static func selectTone(
-        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, memberNames: [String]
     ) -> Self {
         let tone = heuristics.tone(for: snapshot.facts).response
         return Self(
@@ -56,24 +56,24 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
                 .streak: "\(tone.streak)",
-            ], claims: claims(snapshot), familyNames: familyNames, tone: tone.tone,
+            ], claims: claims(snapshot), memberNames: memberNames, tone: tone.tone,
             requiresExactWords: snapshot.facts.nag.category.requiresExactWords)
     }
 
     /// Creates the facts for rewording the rule's tip.
     public static func coaching(
-        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, memberNames: [String]
     ) -> Self {
         let tip = heuristics.coaching(for: snapshot).response.tip
-        return rewordingFacts(.coaching, tip, snapshot, heuristics, familyNames)
+        return rewordingFacts(.coaching, tip, snapshot, heuristics, memberNames)
     }
 
     /// Creates the facts for rewording the rule's message; nil if the rules refuse the push-back.
     public static func pushBack(
-        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, memberNames: [String]
     ) -> Self? {
         heuristics.pushBack(for: snapshot).response.message.map {
-            rewordingFacts(.pushBack, $0, snapshot, heuristics, familyNames)
+            rewordingFacts(.pushBack, $0, snapshot, heuristics, memberNames)
         }
     }
 
@@ -89,14 +89,14 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
-            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praisedName,
+            ], claims: claims, memberNames: snapshot.facts.members.compactMap(\.displayName), personName: praisedName,
             // An answer may add praise only after a week in which everything was done.
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
 
     /// Creates the facts for a person's own question and for rewording the rules' answer; nil if the topic is unknown.
     public static func askCoach(
-        _ text: String, _ snapshot: Snapshot<CoachFacts>, _ heuristics: Heuristics, familyNames: [String]
+        _ text: String, _ snapshot: Snapshot<CoachFacts>, _ heuristics: Heuristics, memberNames: [String]
     ) -> Self? {
         let answer = heuristics.coachAnswer(to: text, for: snapshot).response
         guard answer.topic != .unknown else { return nil }
@@ -105,7 +105,7 @@ public struct PromptFacts: Hashable, Sendable {
         if snapshot.facts.missCount7d > 0 || nags.contains(where: { $0.status == .missed }) { claims.insert(.missed) }
         if nags.contains(where: { $0.status == .open && $0.dueAt < snapshot.now }) { claims.insert(.late) }
         return Self(
-            .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, familyNames: familyNames,
+            .askCoach, [.text: quotable(text), .draft: answer.answer], claims: claims, memberNames: memberNames,
             requiresExactWords: heuristics.phrasebook.namesCategoryWithExactWords(answer.answer))
     }
 
@@ -123,7 +123,7 @@ public struct PromptFacts: Hashable, Sendable {
                 .text: quotable(text), .recipients: recipients.map(quotable).joined(separator: ", "),
                 .categories: categories.joined(separator: ", "), .definitions: definitions.joined(separator: ", "),
                 .now: "\(date.weekday.rawValue) \(date) \(time)",
-            ], familyNames: recipients,
+            ], memberNames: recipients,
             schema: OutputSchema(
                 name: "nag",
                 fields: [
@@ -144,14 +144,14 @@ public struct PromptFacts: Hashable, Sendable {
 
     private static func rewordingFacts(
         _ task: ModelTask, _ draft: String, _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics,
-        _ familyNames: [String]
+        _ memberNames: [String]
     ) -> Self {
         Self(
             task,
             [
                 .draft: draft, .tone: heuristics.wordingTone(for: snapshot.facts).rawValue,
                 .category: heuristics.phrasebook.name(of: snapshot.facts.nag.category),
-            ], claims: claims(snapshot), familyNames: familyNames, tone: heuristics.wordingTone(for: snapshot.facts),
+            ], claims: claims(snapshot), memberNames: memberNames, tone: heuristics.wordingTone(for: snapshot.facts),
             allowsPraise: snapshot.facts.streak >= 3 && snapshot.facts.missCount7d <= 0,
             requiresExactWords: snapshot.facts.nag.category.requiresExactWords)
     }

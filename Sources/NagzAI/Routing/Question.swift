@@ -3,8 +3,6 @@ import Domain
 /// A question to the AI, with everything that constraints and router need.
 public struct Question: Hashable, Sendable {
     public var id: QuestionID
-    /// The secret token of the AI session, if there is one.
-    public var sessionID: String?
     public var operation: AskedOperation
     /// The person's own words; empty for a question about records alone.
     public var content: String
@@ -18,12 +16,11 @@ public struct Question: Hashable, Sendable {
 
     /// - Parameter tokenCount: the number of tokens of the content; nil to estimate it.
     public init(
-        id: QuestionID, sessionID: String? = nil, operation: AskedOperation, content: String, tokenCount: Int? = nil,
+        id: QuestionID, operation: AskedOperation, content: String, tokenCount: Int? = nil,
         privacyLevel: PrivacyLevel = .auto, intent: QuestionIntent? = nil, requiresOffline: Bool = false,
         askedAt: Timestamp
     ) {
         self.id = id
-        self.sessionID = sessionID
         self.operation = operation
         self.content = content
         self.tokenCount = tokenCount ?? Self.estimatedTokens(of: content)

@@ -12,7 +12,8 @@ extension RoutingRule {
         case .autoLocal: "The question is short enough for the device"
         case .autoCloud: "The question is too long for the device, or the device cannot answer it"
         case .localFailureFallback: "The device could not answer, and the person agreed to the server"
-        case .networkUnavailable: "The server would have to answer, and there is no network"
+        case .networkUnavailable:
+            "The server or provider that would have to answer cannot be reached, or gives no usable answers"
         }
     }
 }

@@ -40,8 +40,9 @@ extension EscalationPlan {
             reminderInterval: spans["reminders"] ?? standard.reminderInterval)
         guard let plan else {
             throw Malformed(
-                description: "the windows must follow each other from phase_1 to missed, within a year of the due time,"
-                    + " and reminders be 1s to 1d apart")
+                description:
+                    "the windows must follow each other from phase_1 to missed, at most a year before or after the due"
+                    + " or committed time, and reminders be 1s to 1d apart")
         }
         self = plan
     }

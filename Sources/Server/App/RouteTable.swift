@@ -255,7 +255,6 @@ final class RouteTable {
         }
     }
 
-    /// Returns the trace that the client has named in the parameters or the body; nil without one.
     private static func clientTrace(_ part: some Any) -> TraceID? { (part as? any HasClientTrace)?.clientTrace }
 
     /// Returns the caller that the request's token names, and counts the request: by the person, or by the address if

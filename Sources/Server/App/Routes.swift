@@ -40,7 +40,7 @@ enum Routes {
         LegalRoutes.register(in: routes, parties)
         WebPageRoutes.register(in: routes, home: home)
         MetricsRoutes.register(in: routes, telemetry, productCounts, services)
-        Readiness(services, telemetry).register(in: routes)
+        ReadinessCheck(services, telemetry).register(in: routes)
         realtime.register(in: routes)
     }
 }

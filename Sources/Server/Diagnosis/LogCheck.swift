@@ -91,9 +91,11 @@ public struct LogCheck: Sendable {
         } catch let fault as RestoredLogAcceptance.Fault {
             return [.failed(name, message: fault.description, advice: "restore a backup")]
         } catch let fault as PostgresError {
-            // A database that does not answer, or lacks its schema, is the failure of another check.
-            if case .refused = fault { return [.failed(name, fault.description, advice: "see the other checks")] }
-            return []
+            return switch fault {
+            // A database that does not answer is the failure of another check.
+            case .unavailable, .connectionLost: []
+            case .refused, .unexpectedShape: [.failed(name, fault.description, advice: "see the other checks")]
+            }
         } catch {
             return [.failed(name, "\(error)", advice: "see the other checks")]
         }

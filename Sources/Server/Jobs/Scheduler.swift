@@ -41,8 +41,9 @@ final class Scheduler: PeriodicJob {
     private var isPlanCompared = false
     /// The families that used up their share in a round. They are left out until every other family has had its turn.
     private var servedFamilies: Set<FamilyID> = []
-    /// The cause of the last error, which is not logged twice in a row; nil after a round that does not throw.
-    private var lastFailure: String?
+    /// The causes of the errors of this round, and of the round before. A cause is logged only in the first of
+    /// consecutive rounds.
+    private var (failures, lastFailures): (Set<String>, Set<String>) = ([], [])
 
     /// - Parameters:
     ///   - services: have at least two database sessions of their own: one holds the lock.
@@ -69,11 +70,11 @@ final class Scheduler: PeriodicJob {
     /// - Returns: whether more is due than the round took.
     func runRound() async throws -> Bool {
         let now = clock.now()
+        (lastFailures, failures) = (failures, [])
         let (snapshot, isMoreDue) = try await database.transaction { transaction in
             LoopBound(value: try await work(transaction, now))
         }.value
         status.update(snapshot)
-        lastFailure = nil
         return isMoreDue
     }
 
@@ -103,7 +104,7 @@ final class Scheduler: PeriodicJob {
         try await escalate(families, now, until: .now() + Self.workTime)
         snapshot.dueSince = try await transaction.query(NagStatements.dueSince(at: now)).onlyRow()["since"]
         snapshot.roundEndedAt = clock.now()
-        return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && lastFailure == nil)
+        return (snapshot, (snapshot.dueSince != nil || isDigestWaiting) && failures.isEmpty)
     }
 
     /// The due nags of one family, in order of time.
@@ -223,8 +224,7 @@ final class Scheduler: PeriodicJob {
     func report(_ error: any Error) {
         guard !isStopped, !(error is CancellationError) else { return }
         let cause = (error as? APIError)?.message ?? "\(error)"
-        defer { lastFailure = cause }
-        guard cause != lastFailure else { return }
+        guard failures.insert(cause).inserted, !lastFailures.contains(cause) else { return }
         log.write(.warning, "scheduler_delayed") { $0.field("cause", cause) }
     }
 }

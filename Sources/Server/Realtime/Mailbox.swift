@@ -1,4 +1,3 @@
-import Domain
 import Reactor
 
 /// Carries messages to one loop, in the order in which they were sent.
@@ -49,31 +48,5 @@ final class Mailbox<Message: Sendable>: Sendable {
             return (state.messages, receive)
         }
         if let receive, !messages.isEmpty { receive.value(messages) }
-    }
-}
-
-/// The families for which this instance has committed acts since the hub last looked.
-///
-/// An act costs one short lock; only the first of many wakes the hub.
-final class ChangedFamilies: Sendable {
-    private let families = Locked<Set<FamilyID>>([])
-    private let hubMailbox: Mailbox<HubMessage>
-
-    init(_ hubMailbox: Mailbox<HubMessage>) { self.hubMailbox = hubMailbox }
-
-    /// Adds a family after a commit.
-    func insert(_ family: FamilyID) {
-        let isFirst = families.withLock { families in
-            families.insert(family)
-            return families.count == 1
-        }
-        if isFirst { hubMailbox.send(.familiesChanged) }
-    }
-
-    func take() -> Set<FamilyID> {
-        families.withLock { families in
-            defer { families = [] }
-            return families
-        }
     }
 }

@@ -160,9 +160,7 @@ final class RealtimeHub: BackgroundJob {
     }
 
     private func recordLiveSockets() async throws {
-        let users = directory.users
-        for start in stride(from: 0, to: users.count, by: 1_000) {
-            let chunk = Array(users[start..<min(start + 1_000, users.count)])
+        for chunk in directory.users.chunks(of: 1_000) {
             _ = try await database.query(RealtimeStatements.recordLiveSockets(chunk, on: instance))
         }
         _ = try await database.query(RealtimeStatements.deleteExpiredLiveSockets)
@@ -214,9 +212,7 @@ final class RealtimeHub: BackgroundJob {
 
     private func sweep() async throws {
         exchange.counters.listening.set(listener?.isListening == true ? 1 : 0)
-        let positions = directory.positions
-        for start in stride(from: 0, to: positions.count, by: 5_000) {
-            let chunk = Array(positions[start..<min(start + 5_000, positions.count)])
+        for chunk in directory.positions.chunks(of: 5_000) {
             let changed = try await database.query(RealtimeStatements.changedFamilies(since: chunk))
             for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
                 directory.markChanged(chunk[ordinal - 1].family)
@@ -230,9 +226,8 @@ final class RealtimeHub: BackgroundJob {
     /// Looks for connections that have changed in the last 30 seconds, among those of people with sockets, and marks
     /// them as changed.
     private func sweepConnections() async throws {
-        let (users, moment) = (directory.users, clock.now() - .seconds(30))
-        for start in stride(from: 0, to: users.count, by: 5_000) {
-            let chunk = Array(users[start..<min(start + 5_000, users.count)])
+        let moment = clock.now() - .seconds(30)
+        for chunk in directory.users.chunks(of: 5_000) {
             let rows = try await database.query(RealtimeStatements.changedConnections(of: chunk, since: moment))
             for id: FamilyID in try rows.map({ try $0["id"] }) { connections.markChanged(id) }
         }

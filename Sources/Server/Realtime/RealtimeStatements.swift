@@ -105,13 +105,17 @@ enum RealtimeStatements {
         """
     }
 
-    /// Reads the connections of these people, and those over which they have received a nag, that have changed since a
-    /// moment.
+    /// Reads the connections of these people, and those over which they or a child of whom they are guardians have
+    /// received a nag, that have changed since a moment.
     static func changedConnections(of users: [UserID], since moment: Timestamp) -> SQL {
         """
         \(ConnectionStatements.changedIDs(of: users, since: moment))
         UNION SELECT n.family_id FROM nags n JOIN family_clock k ON k.family_id = n.family_id
-        WHERE n.connection_id IS NOT NULL AND n.recipient_id = ANY(\(SQLList(users))) AND k.ts > \(moment)
+        WHERE k.ts > \(moment) AND n.connection_id IS NOT NULL AND n.recipient_id IN (
+            SELECT unnest(\(SQLList(users)))
+            UNION SELECT m.user_id FROM memberships g
+            JOIN memberships m ON m.family_id = g.family_id AND m.status = 'active' AND m.role = 'child'
+            WHERE g.user_id = ANY(\(SQLList(users))) AND g.status = 'active' AND g.role = 'guardian')
         """
     }
 

@@ -10,12 +10,12 @@ enum AuditExportCommand {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.takeFamily()
         let path = try arguments.takeValue("--output")
-        let server = try arguments.takeValue("--url").map(AuditServer.init)
+        let client = try arguments.takeValue("--url").map(AuditClient.init)
         let witnessNotes = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }
-        guard server != nil || witnessNotes.isEmpty else {
+        guard client != nil || witnessNotes.isEmpty else {
             throw Stop(.usage, "--witness needs --url: only a server can prove what a witness saw")
         }
-        let url = server == nil ? try arguments.ownerDatabaseURL() : ""
+        let url = client == nil ? try arguments.ownerDatabaseURL() : ""
         try arguments.finish()
         let (output, resumption) = try ExportOutput.open(path, family)
         if resumption.isComplete {
@@ -23,11 +23,11 @@ enum AuditExportCommand {
             return
         }
         let sink = ExportSink(output)
-        if let server {
-            try await server.export(AuditExportQuery(familyID: family, after: resumption.lastEntry)) {
+        if let client {
+            try await client.export(AuditExportQuery(familyID: family, after: resumption.lastEntry)) {
                 try sink.write($0)
             }
-            try await sink.writeProofs(for: witnessNotes, by: server)
+            try await sink.writeProofs(for: witnessNotes, by: client)
         } else {
             try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), family: family,
@@ -137,11 +137,11 @@ final class ExportSink: Sendable {
     }
 
     /// Writes the proofs that the log extends the witnesses' checkpoints, for verification offline.
-    func writeProofs(for witnessNotes: [String], by server: AuditServer) async throws {
+    func writeProofs(for witnessNotes: [String], by client: AuditClient) async throws {
         let size = state.withLock { $0.checkpointSize }
         let oldSizes = Set(witnessNotes.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
         for oldSize in oldSizes.sorted() where oldSize > 0 && oldSize < size {
-            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: size))
+            let proof = try await client.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: size))
             try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
         }
     }

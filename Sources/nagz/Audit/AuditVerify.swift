@@ -18,13 +18,13 @@ enum AuditVerify {
         }
         let family = try arguments.takeFamily()
         let maxAgeMinutes = try arguments.takeNumber("--max-age", in: 1...1_000_000)
-        let server = try arguments.takeValue("--url").map(AuditServer.init)
-        let path = server == nil ? arguments.takeNext() : nil
+        let client = try arguments.takeValue("--url").map(AuditClient.init)
+        let path = client == nil ? arguments.takeNext() : nil
         try arguments.finish()
         let check = AuditExportCheck(pinned: pinned, witnesses: witnesses)
-        if let server {
-            try await server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
-            try await check.compare(witnesses, with: server)
+        if let client {
+            try await client.export(AuditExportQuery(familyID: family)) { try check.add($0) }
+            try await check.compare(witnesses, with: client)
         } else if let path {
             try addFile(path, to: check)
         } else {
@@ -124,7 +124,7 @@ final class AuditExportCheck: Sendable {
     }
 
     /// Verifies, with proofs of a server, that its log extends the witnesses' checkpoints.
-    func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
+    func compare(_ witnesses: [SignedNote], with client: AuditClient) async throws {
         let newestSize = try state.withLock { state in
             try Self.verifyReadAhead(&state)
             return state.verifier.newestCheckpoint?.size
@@ -132,7 +132,7 @@ final class AuditExportCheck: Sendable {
         guard let newestSize else { return }
         for oldSize in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size })
         where oldSize > 0 && oldSize < newestSize {
-            let proof = try await server.call(
+            let proof = try await client.call(
                 API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: Int(newestSize)))
             try state.withLock { try Self.check(.consistency(proof), line: 0, &$0.verifier) }
         }

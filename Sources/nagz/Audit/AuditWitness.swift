@@ -19,28 +19,28 @@ enum AuditWitness {
         try arguments.finish()
         let storedNotes =
             FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path, acceptsSingleNote: false) : []
-        let server = try AuditServer(serverURL)
+        let client = try AuditClient(serverURL)
         var trustedKeys = TrustedKeys(pinned: pinned)
-        let checkpointText = try await server.call(API.getAuditCheckpoint, NoParameters()).text
+        let checkpointText = try await client.call(API.getAuditCheckpoint, NoParameters()).text
         guard let note = SignedNote(checkpointText) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not a signed note")
         }
         if trustedKeys.checkpoint(in: note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
             // The trusted key may have handed over to a newer key.
-            let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
+            let keys = try await client.call(API.getAuditStatus, NoParameters()).keys
             trustedKeys.acceptHandovers(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
         }
         guard let newest = trustedKeys.checkpoint(in: note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
-        if let last = storedNotes.last { try await compare(newest, with: last, server) }
+        if let last = storedNotes.last { try await compare(newest, with: last, client) }
         if storedNotes.last != checkpointText { try append(checkpointText, to: path) }
-        if let pushURL { try await server.push(checkpointText, to: pushURL) }
+        if let pushURL { try await client.push(checkpointText, to: pushURL) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
     private static func compare(
-        _ newest: Checkpoint, with lastNote: String, _ server: AuditServer
+        _ newest: Checkpoint, with lastNote: String, _ client: AuditClient
     ) async throws {
         guard let last = SignedNote(lastNote).flatMap({ Checkpoint(text: $0.text) }) else {
             throw Stop(.configuration, "the last checkpoint in the witness's file is invalid")
@@ -57,7 +57,7 @@ enum AuditWitness {
             }
             return
         }
-        let proof = try await server.call(
+        let proof = try await client.call(
             API.proveAuditConsistency, ConsistencyQuery(old: Int(last.size), new: Int(newest.size)))
         guard
             MerkleProof.isConsistent(

@@ -31,7 +31,8 @@ enum DeviceCommand {
             case "outbox": try DeviceStatus.showOutbox(context, &arguments)
             case "status": try DeviceStatus.showStatus(context, &arguments)
             case "model":
-                try await ModelCommand.run(&arguments, folder: context.folder.modelsPath, asJSON: asJSON)
+                try await ModelCommand.run(
+                    &arguments, of: "device model", folder: context.folder.modelsPath, asJSON: asJSON)
             case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {

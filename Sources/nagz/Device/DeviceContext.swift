@@ -61,9 +61,21 @@ struct DeviceContext {
     func makeSyncService(_ client: ServerClient, _ session: DeviceSession, _ cache: EventCache, mode: SyncMode) throws
         -> SyncService
     {
-        SyncService(
-            cache: cache, outbox: try openOutbox(), source: client, mode: mode, logKey: session.logKey,
+        let outbox = try openOutbox()
+        try noticeUnreadableItems(outbox)
+        return SyncService(
+            cache: cache, outbox: outbox, source: client, mode: mode, logKey: session.logKey,
             now: MachineClock.currentTime)
+    }
+
+    /// Prints a notice if the outbox has items that another key has sealed.
+    func noticeUnreadableItems(_ outbox: Outbox) throws {
+        let count = try outbox.unreadableCount()
+        guard count > 0 else { return }
+        printNotice(
+            "\(counted(count, "action")) in the outbox cannot be read or uploaded, because the key is not the one that"
+                + " sealed them: put the earlier file back at \(folder.sealingKeyPath), or give them up with"
+                + " nagz device logout --discard")
     }
 
     /// Downloads the server's list of model providers into the cache, if the person's mode allows models beyond this

@@ -114,7 +114,10 @@ extension Stop {
         switch failure {
         case .blocked(let violation):
             self.init(.noPermission, "\(code)a constraint blocks this question: \(violation.reason)")
-        case .networkUnavailable: self.init(.unavailable, "\(code)the server cannot be reached")
+        case .networkUnavailable:
+            self.init(
+                .unavailable,
+                "\(code)the server cannot be reached or gives no usable answers: try again in half a minute")
         case .localModelUnavailable:
             self.init(
                 .unavailable,

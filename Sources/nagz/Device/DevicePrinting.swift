@@ -56,6 +56,7 @@ extension AnswerReason {
         case .serverUnreachable: "the server could not be reached"
         case .local: "only this device may answer"
         case .cloud: "the server was to be asked"
+        case .tooLong: "the question is too long for this device"
         case .constraint: "a constraint says so"
         }
     }

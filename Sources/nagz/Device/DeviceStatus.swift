@@ -16,6 +16,7 @@ enum DeviceStatus {
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
         let (counts, size, answers) = (try cache.counts(), try cache.usedBytes(), try cache.latestAnswers())
         let (waitingCount, unappliedCount) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
+        try context.noticeUnreadableItems(outbox)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
         let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
@@ -78,6 +79,7 @@ enum DeviceStatus {
         try arguments.finish()
         let session = try context.requireSession()
         let outbox = try context.openOutbox()
+        try context.noticeUnreadableItems(outbox)
         if dismissesItems {
             let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
@@ -98,7 +100,7 @@ enum DeviceStatus {
                     }),
             ])
         }
-        if waiting.isEmpty, unapplied.isEmpty { print("the outbox is empty") }
+        if waiting.isEmpty, unapplied.isEmpty, try outbox.unreadableCount() == 0 { print("the outbox is empty") }
         for item in waiting {
             print("waiting      \(item.madeAt.displayText)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
         }

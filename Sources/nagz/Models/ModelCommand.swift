@@ -9,11 +9,13 @@ enum ModelCommand {
         var arguments = arguments
         let asJSON = arguments.takeFlag("--json")
         let folder = try arguments.takeValue("--folder") ?? DeviceCommand.dataFolderPath() + "/models"
-        try await run(&arguments, folder: folder, asJSON: asJSON)
+        try await run(&arguments, of: "models", folder: folder, asJSON: asJSON)
     }
 
-    /// - Parameter folder: the folder of the files, and of the catalogue unless `--catalogue` names another file.
-    static func run(_ arguments: inout Arguments, folder: String, asJSON: Bool) async throws {
+    /// - Parameters:
+    ///   - group: `models` or `device model`.
+    ///   - folder: the folder of the files, and of the catalogue unless `--catalogue` names another file.
+    static func run(_ arguments: inout Arguments, of group: String, folder: String, asJSON: Bool) async throws {
         let cataloguePath = try arguments.takeValue("--catalogue") ?? folder + "/models.json"
         let command = arguments.takeNext()
         let commands = ModelFileCommands(store: ModelStore(folder: folder), asJSON: asJSON)
@@ -21,30 +23,32 @@ enum ModelCommand {
             switch command {
             case "list":
                 try arguments.finish()
-                commands.show(try readCatalogue(cataloguePath).models)
+                commands.show(try readCatalogue(cataloguePath, group).models)
             case "status":
                 let id = arguments.takeNext()
                 try arguments.finish()
-                try commands.showStatus(id, try readCatalogue(cataloguePath))
+                try commands.showStatus(id, try readCatalogue(cataloguePath, group))
             case "download":
                 let (isDryRun, authorities) = (arguments.takeFlag("--dry-run"), try arguments.takeValue("--ca"))
                 try await commands.download(
-                    try takeModel(&arguments, cataloguePath), isDryRun: isDryRun, authorities: authorities)
+                    try takeModel(&arguments, cataloguePath, group), isDryRun: isDryRun, authorities: authorities)
             case "delete":
                 let (isDryRun, isSure) = (arguments.takeFlag("--dry-run"), arguments.takeFlag("--yes"))
-                try commands.delete(try takeModel(&arguments, cataloguePath), isDryRun: isDryRun, isSure: isSure)
-            case nil: throw Commands.missingCommandError(in: "models")
-            case let command?: throw Commands.unknownCommandError(["models", command])
+                try commands.delete(try takeModel(&arguments, cataloguePath, group), isDryRun: isDryRun, isSure: isSure)
+            case nil: throw Commands.missingCommandError(in: group)
+            case let command?: throw Commands.unknownCommandError([group, command])
             }
         } catch let error as ModelStoreError {
-            throw Stop(error)
+            throw Stop(error, group)
         }
     }
 
-    private static func takeModel(_ arguments: inout Arguments, _ cataloguePath: String) throws -> ModelFile {
-        guard let id = arguments.takeNext() else { throw Stop(.usage, "no model given: nagz models list shows them") }
+    private static func takeModel(
+        _ arguments: inout Arguments, _ cataloguePath: String, _ group: String
+    ) throws -> ModelFile {
+        guard let id = arguments.takeNext() else { throw Stop(.usage, "no model given: nagz \(group) list shows them") }
         try arguments.finish()
-        return try findModel(id, try readCatalogue(cataloguePath))
+        return try findModel(id, try readCatalogue(cataloguePath, group))
     }
 
     fileprivate static func findModel(_ id: String, _ catalogue: ModelCatalogue) throws -> ModelFile {
@@ -52,10 +56,10 @@ enum ModelCommand {
         return model
     }
 
-    private static func readCatalogue(_ path: String) throws -> ModelCatalogue {
+    private static func readCatalogue(_ path: String, _ group: String) throws -> ModelCatalogue {
         guard let file = FileHandle(forReadingAtPath: path),
             let bytes = try? file.read(upToCount: ModelCatalogue.maxCatalogueBytes + 1)
-        else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: see nagz models --help") }
+        else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: see nagz \(group) --help") }
         do throws(CatalogueError) { return try ModelCatalogue(parsing: [UInt8](bytes)) } catch {
             throw Stop(.configuration, "the catalogue “\(path)”: \(error)")
         }
@@ -183,10 +187,11 @@ extension Int64 {
 }
 
 extension Stop {
-    fileprivate init(_ error: ModelStoreError) {
+    /// - Parameter group: `models` or `device model`.
+    fileprivate init(_ error: ModelStoreError, _ group: String) {
         let code = error.code.map { "\($0): " } ?? ""
         switch error {
-        case .notDownloaded: self.init(.notFound, "\(code)the model is not downloaded: run nagz models download")
+        case .notDownloaded: self.init(.notFound, "\(code)the model is not downloaded: run nagz \(group) download")
         case .checksumDiffers:
             self.init(.protocolFault, "\(code)the file has another checksum than the catalogue says, and was deleted")
         case .sizeDiffers:

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import JSON
 import NagzAI
+import Postgres
 import SQL
 import Testing
 
@@ -63,6 +64,34 @@ struct ExecutionHistoryTests {
                 try ExecutionRecord(json: JSONValue(parsing: Array($0.utf8).span))
             }
             #expect(try await read == scene.history() && read.count == 2)
+        }
+    }
+
+    @Test("an export has only a guardian's own records after the page during which the guardian became a participant")
+    func exportAfterDemotion() async throws {
+        try await TestServer.run(isOfActs: false) { server in
+            let scene = try await AIScene(server)
+            let reader = scene.home.secondGuardian
+            _ = try await scene.tone()
+            try await server.sql(
+                """
+                INSERT INTO ai_executions SELECT r.* FROM ai_executions e, generate_series(1, 249) i,
+                    jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid())) r
+                """)
+            let export = try await server.database.run { database in
+                try await database.transaction { transaction in
+                    _ = try await transaction.query("LOCK TABLE ai_executions IN ACCESS EXCLUSIVE MODE")
+                    let export = Task {
+                        try await server.call(
+                            API.exportExecutions, ExecutionFilter(familyID: scene.home.id), as: reader)
+                    }
+                    try await transaction.waitUntilBlocking("the export never came to read its first page")
+                    _ = try await transaction.query(
+                        "UPDATE memberships SET role = 'participant' WHERE user_id = \(reader.id)")
+                    return export
+                }
+            }
+            #expect(try await export.value.text.split(separator: "\n").count == 200)
         }
     }
 

@@ -178,6 +178,30 @@ struct SchedulerTests {
         }
     }
 
+    @Test("a nag that fails in each round is logged once, and again after a round without failures")
+    func failing() async throws {
+        let recorder = LogRecorder()
+        try await TestServer.run { server in
+            let family = try await server.family()
+            _ = try await server.nag(from: family.guardian, to: family.child)
+            server.clock.advance(by: .hours(3))
+            let breakage: SQL = """
+                ALTER TABLE nag_events ADD CONSTRAINT broken CHECK (event_type <> 'nag_escalated') NOT VALID
+                """
+            try await server.withScheduler(log: Log(.warning, descriptor: recorder.descriptor)) { rounds in
+                for hours in 1...2 {
+                    try await server.sql(breakage)
+                    for _ in 0..<3 { #expect(try await !rounds.runRound()) }
+                    #expect(rounds.status.failures.value == hours * 3)
+                    try await server.sql("ALTER TABLE nag_events DROP CONSTRAINT broken")
+                    try await rounds.run()
+                    server.clock.advance(by: .hours(6))
+                }
+            }
+        }
+        #expect(recorder.close().count { $0.contains("scheduler_delayed") } == 2)
+    }
+
     @Test("a family with many due steps does not keep others from theirs")
     func fairness() async throws {
         try await TestServer.run(isOfActs: false) { server in

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import Postgres
 import SQL
 import Testing
 
@@ -84,6 +85,34 @@ struct MeTests {
             #expect(again == answer)
             let entry = try #require(try await server.audit(family.id).last)
             #expect(entry.details == ["changed": "display_name"])
+        }
+    }
+
+    @Test("a change of one's name during one's removal from the family is recorded outside the family")
+    func leavingMeanwhile() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await server.family()
+            let (before, outside) = (try await server.audit(family.id).count, try await server.audit(.outside).count)
+            let late = try await server.database.run { database in
+                try await database.transaction { transaction in
+                    // The account is read, then its family's sequence number is waited for.
+                    _ = try await transaction.query("LOCK TABLE family_clock IN ACCESS EXCLUSIVE MODE")
+                    let late = Task {
+                        try await server.call(
+                            API.updateMe, NoParameters(), MeUpdate(displayName: "Patricia"), as: family.participant)
+                    }
+                    try await transaction.waitUntilBlocking("the change never came to read the sequence number")
+                    _ = try await transaction.query(
+                        """
+                        UPDATE memberships SET status = 'removed', removed_at = \(server.clock.now())
+                        WHERE user_id = \(family.participant.id)
+                        """)
+                    return late
+                }
+            }
+            #expect(try await late.value.displayName == "Patricia")
+            #expect(try await server.audit(family.id).count == before)
+            #expect(try await server.audit(.outside).dropFirst(outside).map(\.kind) == ["account.changed"])
         }
     }
 }

@@ -217,6 +217,25 @@ struct PINLockoutTests {
         }
     }
 
+    @Test("a right password refunds no later attempt where its own has become available again meanwhile")
+    func lateSuccess() async throws {
+        try await TestServer.run(isOfActs: false) { server in
+            let limit = Attempts.Limit.account("nell@example.org")
+            let (first, second) = (server.clock.now(), server.clock.now() + .seconds(20))
+            try await server.database.run { database in
+                for now in [first, second] { try await Attempts.record([limit], at: now, database) }
+            }
+            func count() async throws -> [JSONValue] {
+                try await server.rows("SELECT attempts FROM sign_in_attempts")
+            }
+            #expect(try await count() == [["attempts": 1]])
+            try await server.commit([AttemptStatements.recordSuccess(nil, [limit])], in: .outside, at: first)
+            #expect(try await count() == [["attempts": 1]])
+            try await server.commit([AttemptStatements.recordSuccess(nil, [limit])], in: .outside, at: second)
+            #expect(try await count() == [["attempts": 0]])
+        }
+    }
+
     @Test("slow guesses of a PIN get no more attempts than fast ones")
     func slow() async throws {
         try await TestServer.run { server in

@@ -113,7 +113,7 @@ struct ConnectionNagWorkTests {
                     ).onlyRow()
                     let claim = try ClaimedDelivery(claimed, .push, leasedUntil: now)
                     let facts = try DeliveryFacts(
-                        try await database.query(DeliveryStatements.facts(of: claim, at: now)).onlyRow(), nil)
+                        try await database.query(DeliveryStatements.facts(of: claim)).onlyRow(), nil)
                     let decision = facts.decision(
                         on: claim, at: now, staleAfter: .hours(1), zones: ZoneTable(), plan: .standard)
                     return (decision, claim.userID)

@@ -123,6 +123,10 @@ struct DiagnosisTests {
                     clock: server.clock)
                 results = await foreign.run()
                 #expect(results.map(\.status) == [.failed, .failed] && results[0].text.contains("nagz.test/log"))
+
+                try await server.sql("ALTER TABLE audit_checkpoint ALTER note DROP NOT NULL")
+                try await server.sql("UPDATE audit_checkpoint SET note = NULL")
+                #expect(await check.run().map(\.status) == [.ok, .failed], "a row that cannot be read")
             }
         }
     }

@@ -82,12 +82,14 @@ struct RealtimeConnectionTests {
         }
     }
 
-    @Test("another process's act on a connection, which notifies nobody, is found by the sweep")
-    func swept() async throws {
+    @Test(
+        "another process's act on a connection, which notifies nobody, is found by the sweep",
+        arguments: [false, true])
+    func swept(forGuardian: Bool) async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)
             server.clock.advance(by: .minutes(1))
-            let socket = try await server.socket(scene.family.child)
+            let socket = try await server.socket(forGuardian ? scene.family.secondGuardian : scene.family.child)
             let (random, context, chain) = (server.random, server.context, scene.chain)
             let nag: NagID = random.identifier(at: server.clock.now())
             let statement: SQL = """

@@ -8,7 +8,7 @@ extension TestServer {
     /// Runs `body` on the loop of the test's own session, with the readiness check of a server on that session. The
     /// test's clock is set to the machine's time, which the database uses.
     func withReadiness(
-        _ body: @escaping @Sendable (Server.Readiness, Telemetry, Database) async throws -> Void
+        _ body: @escaping @Sendable (ReadinessCheck, Telemetry, Database) async throws -> Void
     ) async throws {
         let (clock, random, tokens) = (clock, random, tokens)
         clock.set(to: SystemClock().now())
@@ -19,7 +19,7 @@ extension TestServer {
                 standalone: database, clock: clock, random: random, tokens: tokens,
                 hashing: PasswordHashing(pool, cost: .testing), auditKeyring: nil)
             let telemetry = Telemetry(loops: 1)
-            try await body(Server.Readiness(services, telemetry), telemetry, database)
+            try await body(ReadinessCheck(services, telemetry), telemetry, database)
         }
     }
 }

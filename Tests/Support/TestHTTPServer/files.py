@@ -5,7 +5,8 @@
   cutwhole the same, and ignores ranges
   hold     as range, but the first answer stops in the middle and the connection stays
   wrong    another last byte         short, more, endless   another size
-  total    says another size         shifted   answers another range than was asked for
+  total    says another size         none      says another size, and sends nothing
+  shifted   answers another range than was asked for
   redirect, and a number for a status
 """
 import asyncio
@@ -38,11 +39,13 @@ async def serve(path, headers, send):
         body, status = b"no", int(word)
     elif word not in ("whole", "cutwhole", "short", "more", "endless") and asked:
         status = 206
-        total = count + 5 if word == "total" else count
+        total = count + 5 if word in ("total", "none") else count
         if word == "shifted":
             first, last = 0, last - first
         body = body[first:last + 1]
         fields = [(b"content-range", f"bytes {first}-{last}/{total}".encode())]
+        if word == "none":
+            body = b""
     if word != "endless":
         fields = fields + [(b"content-length", str(len(body)).encode())]
     await send({"type": "http.response.start", "status": status, "headers": fields})

@@ -103,7 +103,7 @@ enum LogStatements {
         """
     }
 
-    static func insertNodes(_ nodes: [TreeGrowth.Node]) -> SQL {
+    static func insertNodes(_ nodes: [TileFrontier.Node]) -> SQL {
         """
         INSERT INTO audit_node (level, position, hash)
         SELECT level::integer, position, hash

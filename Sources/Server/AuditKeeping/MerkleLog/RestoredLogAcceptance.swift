@@ -118,9 +118,9 @@ public struct RestoredLogAcceptance: Sendable {
         _ queries: any Queries, _ remembered: Checkpoint?, _ keys: AuditKeyring
     ) async throws -> Heads {
         let log = StoredLog(queries)
-        let growth = try await log.readGrowth()
-        let head = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: .epoch)
-        var isContinuation = growth.size == 0
+        let frontier = try await log.readFrontier()
+        let head = Checkpoint(origin: keys.origin, size: frontier.size, root: frontier.root, time: .epoch)
+        var isContinuation = frontier.size == 0
         if let row = try await queries.query(LogStatements.newestCheckpoint).first {
             let newest = StoredLog.trustedCheckpoint(try row["note"], keys, remembered: remembered)
             isContinuation = newest?.size == head.size && newest?.root == head.root

@@ -178,14 +178,14 @@ final class Sequencer: PeriodicJob {
         outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
         let isCheckpointDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
         guard !leaves.isEmpty || isCheckpointDue || checksTree else { return outcome }
-        guard var growth = try await StoredLog(transaction).readGrowth(at: size) else {
+        guard var frontier = try await StoredLog(transaction).readFrontier(at: size) else {
             throw Fault.hashMissing(size: size)
         }
-        if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
+        if let newest, newest.checkpoint.root != frontier.root { throw Fault.rootDiffers(size: size) }
         guard !leaves.isEmpty || isCheckpointDue else { return outcome }
         // No checkpoint claims an earlier time than the one before it, even if a clock that ran ahead signed that one.
         let time = max(now, newest?.checkpoint.time ?? now)
-        outcome.newest = try await appendLeaves(transaction, &growth, leaves, at: time)
+        outcome.newest = try await appendLeaves(transaction, &frontier, leaves, at: time)
         outcome.oldestRemaining = oldestRemaining
         return outcome
     }
@@ -203,21 +203,21 @@ final class Sequencer: PeriodicJob {
 
     /// Appends the leaves, and signs a checkpoint of the result.
     private func appendLeaves(
-        _ transaction: Transaction, _ growth: inout TreeGrowth, _ leaves: [LogLeaf], at time: Timestamp
+        _ transaction: Transaction, _ frontier: inout TileFrontier, _ leaves: [LogLeaf], at time: Timestamp
     ) async throws -> (note: String, checkpoint: Checkpoint) {
-        let size = growth.size
+        let size = frontier.size
         var hashes: [(leaf: LogLeaf, hash: [UInt8])] = []
-        var nodes: [TreeGrowth.Node] = []
+        var nodes: [TileFrontier.Node] = []
         for leaf in leaves {
             let hash = leaf.hash
             hashes.append((leaf, hash))
-            nodes += growth.append(hash).filter { $0.level > 0 }
+            nodes += frontier.append(hash).filter { $0.level > 0 }
         }
         if !leaves.isEmpty { _ = try await transaction.query(LogStatements.insertLeaves(hashes, from: size)) }
         try reach(.leavesWritten)
         if !nodes.isEmpty { _ = try await transaction.query(LogStatements.insertNodes(nodes)) }
         try reach(.nodesWritten)
-        let checkpoint = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: time)
+        let checkpoint = Checkpoint(origin: keys.origin, size: frontier.size, root: frontier.root, time: time)
         let note = checkpoint.signed(by: keys.signingKeys)
         _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
         try reach(.checkpointWritten)

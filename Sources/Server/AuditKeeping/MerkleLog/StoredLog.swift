@@ -18,18 +18,18 @@ struct StoredLog {
         return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }
     }
 
-    /// Reads the right edge of the whole log.
+    /// Reads the frontier of the whole log.
     /// - Throws: `RestoredLogAcceptance.Fault.hashMissing` where the tables lack a hash.
-    func readGrowth() async throws -> TreeGrowth {
+    func readFrontier() async throws -> TileFrontier {
         let size: Int64 = try await queries.query(LogStatements.size).onlyRow()["size"]
-        guard let growth = try await readGrowth(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }
-        return growth
+        guard let frontier = try await readFrontier(at: size) else { throw RestoredLogAcceptance.Fault.hashMissing }
+        return frontier
     }
 
-    /// Reads the right edge of the log's first `size` leaves; nil where a hash is missing.
-    func readGrowth(at size: Int64) async throws -> TreeGrowth? {
-        let rows = try await queries.query(LogStatements.nodes(TreeGrowth.nodeRuns(at: size)))
-        return TreeGrowth(size: size, try NodeStore(rows))
+    /// Reads the frontier of the log's first `size` leaves; nil where a hash is missing.
+    func readFrontier(at size: Int64) async throws -> TileFrontier? {
+        let rows = try await queries.query(LogStatements.nodes(TileFrontier.nodeRuns(at: size)))
+        return TileFrontier(size: size, try NodeStore(rows))
     }
 
     /// Returns whether the tables prove that the log of the new checkpoint extends that of the old one.

@@ -125,6 +125,7 @@ final class BackgroundCheck: BackgroundJob {
     }
 
     /// Checks what belongs to no family, ends the pass, and stores its result.
+    /// - Throws: `Stopped` if the server stops or another instance has the lease.
     private func finishPass(_ status: inout PassStatus.Status) async throws {
         var report = try await SchemaCheck(database).run()
         let progress = status
@@ -139,7 +140,8 @@ final class BackgroundCheck: BackgroundJob {
         status.finishedAt = clock.now()
         (status.startedAt, status.families, status.entries) = (nil, 0, 0)
         (status.findings, status.firstFinding, status.incompleteReason) = (0, nil, nil)
-        _ = try await database.query(PassStatements.finish(holder, status))
+        let result = try await database.query(PassStatements.finish(holder, status))
+        guard result.affectedRows == 1 else { throw Stopped() }
         passStatus.update(status)
         guard isNews, let finding = status.lastFinding else { return }
         let count = status.lastFindings

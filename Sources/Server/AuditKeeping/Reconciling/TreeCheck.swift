@@ -29,23 +29,23 @@ struct TreeCheck {
             if foreignCheckpoint == nil { report.add(Self.makeFinding("checkpoint", "untrusted_checkpoint")) }
             return report
         }
-        guard var growth = TreeGrowth(size: 0, NodeStore()) else { return report }
-        while growth.size < checkpoint.size {
-            let leaves = growth.size..<min(growth.size + Self.pageSize, checkpoint.size)
-            if let finding = try await grow(&growth, by: leaves) {
+        guard var frontier = TileFrontier(size: 0, NodeStore()) else { return report }
+        while frontier.size < checkpoint.size {
+            let leaves = frontier.size..<min(frontier.size + Self.pageSize, checkpoint.size)
+            if let finding = try await grow(&frontier, by: leaves) {
                 report.add(finding)
                 return report
             }
             report.rows += Int64(leaves.count)
             try await pause(leaves.count)
         }
-        if growth.root != checkpoint.root { report.add(Self.makeFinding("\(checkpoint.size)", "root_differs")) }
+        if frontier.root != checkpoint.root { report.add(Self.makeFinding("\(checkpoint.size)", "root_differs")) }
         return report
     }
 
     /// Adds leaves to the tree, and compares the hashes that they complete with the stored ones.
     /// - Returns: the first finding; nil if there is none.
-    private func grow(_ growth: inout TreeGrowth, by leaves: Range<Int64>) async throws -> StateFinding? {
+    private func grow(_ frontier: inout TileFrontier, by leaves: Range<Int64>) async throws -> StateFinding? {
         var runs = [NodeRun(level: 0, positions: leaves)]
         for level in 1..<Tile.levelCount {
             let positions =
@@ -56,7 +56,7 @@ struct TreeCheck {
         let store = try NodeStore(await database.query(LogStatements.nodes(runs)))
         for position in leaves {
             guard let leaf = store[0, position] else { return Self.makeFinding("\(position)", "missing_entry") }
-            for node in growth.append(leaf) where node.level > 0 && store[node.level, node.position] != node.hash {
+            for node in frontier.append(leaf) where node.level > 0 && store[node.level, node.position] != node.hash {
                 return Self.makeFinding("\(position)", "node_differs")
             }
         }

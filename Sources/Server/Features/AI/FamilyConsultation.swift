@@ -34,7 +34,7 @@ extension MemberQuestion: FamilyRelatedQuestion {
     }
 
     package func consult(
-        for member: Member, _ caller: Caller, _ zone: any ZoneRules, after _: [SessionTurn], _ queries: any Queries
+        for _: Member, _ caller: Caller, _ zone: any ZoneRules, after _: [SessionTurn], _ queries: any Queries
     ) async throws -> (facts: Snapshot<PatternFacts>, subject: Pseudonym?) {
         let rows = try await queries.query(
             AIStatements.misses(

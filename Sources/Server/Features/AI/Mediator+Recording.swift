@@ -39,7 +39,7 @@ extension Mediator {
     ) throws(ExecutionRefusal) -> Authorship {
         guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
         guard let wording = operation.wording,
-            let promptFacts = wording.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
+            let promptFacts = wording.facts(services.heuristics, question, facts, reply?.memberNames ?? [])
         else { return Authorship() }
         var (fallback, code): (FallbackReason, ExecutionCode) = (
             .unavailable, ModelFault.unreachable.code(at: model.reach)

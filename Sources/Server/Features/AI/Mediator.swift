@@ -34,7 +34,7 @@ package final class Mediator {
         modelCalls = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
-    /// The group `ai`: the operations of the mediator.
+    /// Registers the operations of the tag `ai`, those of the mediator.
     func register(in routes: RouteTable) {
         for id in AIOperationID.allCases { MediatedOperation.operation(id).register(self, routes) }
     }
@@ -239,7 +239,7 @@ package final class Mediator {
             try row["display_name"]
         }
         guard let promptFacts = wording.facts(services.heuristics, question, facts, names) else { return nil }
-        return try await modelCalls.ask(attempt, permit, promptFacts, familyNames: names)
+        return try await modelCalls.ask(attempt, permit, promptFacts, memberNames: names)
     }
 
     /// Returns the permit for a question, or its refusal: by the constraints, the person's preferences and rights, or

@@ -35,11 +35,7 @@ final class AccountDataExport {
 
     /// Records the export in the audit log, and counts it against the day's limit.
     private func recordExport(_ caller: Caller) async throws {
-        let account = try await services.access.account(caller, acceptsWaiting: true, services.database)
-        let chain = account.family ?? .outside
-        let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, acceptsWaiting: true, queries)
+        let _: NoAnswer = try await services.writeToOwnChain(caller, acceptsWaiting: true) { account, seq, queries in
             let count = DailyCount(limit: .accountExports, user: caller.userID)
             let act = Act(
                 kind: .accountExported, basis: .nothingChanged(since: seq), actor: account.pseudonym,

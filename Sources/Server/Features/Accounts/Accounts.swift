@@ -3,7 +3,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Completion, deletion and export of accounts. Sign-up and sign-in are in the group `auth`.
+/// Completion, deletion and export of accounts. Sign-up and sign-in have the tag `auth`.
 final class Accounts {
     let services: Services
     private let families: Families
@@ -15,7 +15,7 @@ final class Accounts {
         self.connections = connections
     }
 
-    /// Registers the routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAccount, fill)
         routes.signedInResponding(API.exportAccount, AccountDataExport(services).stream)

@@ -14,10 +14,7 @@ extension Accounts {
     func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
         let body = call.body
         let sentDateOfBirth = try body.dateOfBirth?.pastDate(at: caller.now)
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             var answer = AccountResponse(
                 id: caller.userID, email: account.email, displayName: account.displayName, status: try row["status"],

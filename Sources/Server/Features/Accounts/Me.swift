@@ -10,7 +10,7 @@ final class Me {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getMe, get)
         routes.signedIn(API.updateMe, update)
@@ -54,10 +54,7 @@ final class Me {
     /// Changes the caller's name. Members of their family see it at once.
     func update(_ caller: Caller, _ call: Call<NoParameters, MeUpdate>) async throws -> AccountResponse {
         let name = call.body.displayName
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             let row = try await queries.query(AccountStatements.profile(caller.userID)).onlyRow()
             let answer = AccountResponse(
                 id: caller.userID, email: account.email, displayName: name, status: try row["status"],

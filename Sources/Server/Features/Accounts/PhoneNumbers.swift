@@ -15,7 +15,7 @@ final class PhoneNumbers {
 
     init(_ services: Services, _ me: Me) { (self.services, self.me) = (services, me) }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestPhone, requestCode)
         routes.signedIn(API.confirmPhone, confirm)
@@ -32,7 +32,7 @@ final class PhoneNumbers {
         let account = try await services.access.account(caller, services.database)
         let email = try account.requireAdultEmail()
         guard let textMessenger = services.textMessenger else { throw APIError.phoneCodesAreNotConfigured }
-        let chain = account.family ?? .outside
+        let chain = account.chain
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
         let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
@@ -77,7 +77,7 @@ final class PhoneNumbers {
         let database = services.database
         let account = try await services.access.account(caller, database)
         _ = try account.requireAdultEmail()
-        let chain = account.family ?? .outside
+        let chain = account.chain
         // The attempt is counted before the code is compared, so that concurrent attempts cannot exceed the limit.
         guard let row = try await database.query(PhoneCodeStatements.countAttempt(of: account.id, at: now)).first else {
             throw APIError.phoneCodeIsInvalid
@@ -103,11 +103,11 @@ final class PhoneNumbers {
 
     /// Removes the number and any unused code. Without a number and a code, nothing is changed.
     func remove(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> NoAnswer {
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        let chain = try await services.access.account(caller, services.database).chain
         return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await services.access.account(caller, queries)
-            guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
+            guard account.chain == chain else { throw APIError.accountChangedFamily }
             let phone: String? = try await queries.query(AccountStatements.profile(account.id)).onlyRow()["phone"]
             let hasCode = try await !queries.query(PhoneCodeStatements.exists(of: account.id)).isEmpty
             guard phone != nil || hasCode else { return .answer(NoAnswer()) }
@@ -126,7 +126,7 @@ final class PhoneNumbers {
     private func requireAdult(_ caller: Caller, in chain: FamilyID, _ queries: any Queries) async throws -> Account {
         let account = try await services.access.account(caller, queries)
         _ = try account.requireAdultEmail()
-        guard account.family ?? .outside == chain else { throw APIError.accountChangedFamily }
+        guard account.chain == chain else { throw APIError.accountChangedFamily }
         return account
     }
 }

@@ -17,7 +17,7 @@ package final class Attachments {
         uploadLimiter = KeyedLimiter(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
     }
 
-    /// Registers the routes of the group `attachments`.
+    /// Registers the operations of the tag `attachments`.
     func register(in routes: RouteTable) {
         routes.signedInResponding(API.createAttachment, create)
         routes.signedInResponding(API.getAttachment, get)

@@ -13,14 +13,14 @@ extension Attachments {
     ) async throws -> Response {
         // The caller is checked before the form is read, so that whoever may not upload learns nothing from the
         // response.
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        _ = try await services.access.account(caller, services.database)
         let body = call.body.bytes
         // Memory for the form, the cleaned picture, and the bytes on their way to the database.
         let memory = services.answerMemory.reserve(3 * body.count, for: caller.context.remote)
         guard memory != nil else { throw APIError.noMemoryForPicture }
         let answer = try await uploadLimiter.run(caller.userID) {
             let upload = try await clean(body, contentType: headers["content-type"] ?? "", for: caller.userID)
-            return try await store(upload, caller, in: chain)
+            return try await store(upload, caller)
         }
         _ = memory
         return Response(.created, .json, bytes: answer.content)
@@ -70,13 +70,9 @@ extension Attachments {
         return try result.get()
     }
 
-    private func store(
-        _ upload: Upload, _ caller: Caller, in chain: FamilyID
-    ) async throws -> AttachmentResponse {
+    private func store(_ upload: Upload, _ caller: Caller) async throws -> AttachmentResponse {
         let bytes = upload.picture.bytes
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).onlyRow()
             guard try unused["size"] + bytes.count <= AttachmentLimit.maxUnusedBytes else {
                 throw APIError.tooManyUnusedPictures

@@ -1,7 +1,7 @@
 import Audit
 import Contract
 
-/// The group `audit`: reading and proving the audit log.
+/// The operations of the tag `audit`: reading and proving the audit log.
 enum AuditRoutes {
     static func register(in routes: RouteTable, _ services: Services) {
         let (events, log, overview) = (AuditEvents(services), MerkleLog(services), AuditOverview(services))

@@ -25,9 +25,7 @@ enum AccountCodes {
 
     /// Returns the code as people read it: `ABCDE-FGHJK-MNPQR-STUVW`.
     static func formatted(_ code: String) -> String {
-        let letters = Array(code)
-        return stride(from: 0, to: letters.count, by: 5)
-            .map { String(letters[$0..<min($0 + 5, letters.count)]) }.joined(separator: "-")
+        Array(code).chunks(of: 5).map { String($0) }.joined(separator: "-")
     }
 }
 

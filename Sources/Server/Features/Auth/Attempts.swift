@@ -181,7 +181,7 @@ enum AttemptStatements {
     }
 
     /// Part of an act: after the right secret, resets the person's own count, and refunds this attempt in the shared
-    /// counts.
+    /// counts unless it has become available again since. The act's time MUST be the one that the attempt was counted at.
     static func recordSuccess(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END
@@ -189,7 +189,7 @@ enum AttemptStatements {
             SELECT subject FROM sign_in_attempts
             WHERE subject IN (\(subjects([own].compactMap(\.self) + shared))) AND attempts > 0
             ORDER BY subject FOR UPDATE) locked
-        WHERE a.subject = locked.subject
+        WHERE a.subject = locked.subject AND (a.subject = \(own?.subject) OR a.window_started <= ledger_stamp.now)
         """
     }
 

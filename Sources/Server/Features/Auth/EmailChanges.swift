@@ -12,7 +12,7 @@ final class EmailChanges {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers routes of the group `accounts`.
+    /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.requestEmailChange, requestCode)
         routes.signedIn(API.confirmEmailChange, confirm)
@@ -27,14 +27,11 @@ final class EmailChanges {
         let (newEmail, now) = (call.body.email.wireText, caller.now)
         let account = try await services.access.account(caller, services.database)
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
-        let chain = account.family ?? .outside
         let code = AccountCodes.make(services.random)
         let answer = try await services.withConfirmedPassword(
-            call.body.password, of: account, try account.requireEmail(), caller, in: chain
+            call.body.password, of: account, try account.requireEmail(), caller, in: account.chain
         ) { attemptRefund in
-            try await services.ledger.write(caller, in: chain) { queries in
-                let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-                let account = try await services.access.account(caller, queries)
+            try await services.writeToOwnChain(caller) { account, seq, queries in
                 guard try await queries.query(AccountStatements.idByEmail(newEmail)).isEmpty else {
                     throw APIError.emailIsTaken
                 }
@@ -64,7 +61,7 @@ final class EmailChanges {
         if let earlier: AccountResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
         let now = caller.now
         let account = try await services.access.account(caller, services.database)
-        let (oldEmail, chain) = (try account.requireEmail(), account.family ?? .outside)
+        let (oldEmail, chain) = (try account.requireEmail(), account.chain)
         let statement = AccountCodeStatements.owner(call.body.code, for: .emailChange, at: now, chain: chain)
         let decide = { (queries: any Queries) async throws -> Decision<AccountResponse> in
             let account = try await self.services.access.account(caller, queries)

@@ -32,7 +32,7 @@ final class Passwords {
         let email = try account.requireEmail()
         let isAdmin = account.isAdmin
         try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
-        let chain = account.family ?? .outside
+        let chain = account.chain
         let statement = AccountStatements.passwordSetAt(account.id)
         let passwordSetAt: Timestamp? = try await services.database.query(statement).onlyRow()["password_set_at"]
         let _: NoAnswer = try await services.withConfirmedPassword(
@@ -43,7 +43,7 @@ final class Passwords {
                 let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
                 // The password that was checked may have been replaced in the meantime.
-                guard account.family ?? .outside == chain,
+                guard account.chain == chain,
                     try await queries.query(statement).onlyRow()["password_set_at"] == passwordSetAt
                 else { throw APIError.passwordHasChanged }
                 var act = Self.passwordChangeAct(

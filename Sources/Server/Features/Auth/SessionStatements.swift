@@ -94,7 +94,7 @@ enum SessionStatements {
         """
     }
 
-    /// The time for which a session is kept after its expiry, even if it was revoked before.
+    /// The time for which a session is kept after its expiry, even if it was revoked before. The privacy policy names it.
     static let retention = Timestamp.Span.days(30)
 
     // MARK: Use

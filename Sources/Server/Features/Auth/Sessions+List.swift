@@ -56,11 +56,8 @@ extension Sessions {
     private func endSessions(
         of caller: Caller, _ act: (Account, _ seq: Int64, any Queries) async throws -> Act
     ) async throws -> NoAnswer {
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
-            return .perform(try await act(account, seq, queries), NoAnswer())
+        try await services.writeToOwnChain(caller) { account, seq, queries in
+            .perform(try await act(account, seq, queries), NoAnswer())
         }
     }
 }

@@ -12,7 +12,7 @@ package final class Sessions {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers routes of the group `auth`.
+    /// Registers operations of the tag `auth`.
     func register(in routes: RouteTable) {
         routes.open(API.signUp, signUp)
         routes.open(API.logIn, logIn)

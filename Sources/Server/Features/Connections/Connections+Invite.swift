@@ -77,9 +77,7 @@ extension Connections {
 
     /// Refuses an invitation with an entry in the chain of the inviter's family, or in the one outside families.
     private func refuse(_ caller: Caller, _ account: Account, _ denial: Denial) async throws -> ConnectionResponse {
-        let chain = account.family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
+        try await services.writeToOwnChain(caller) { _, seq, _ in
             let act = Act.denial(
                 .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
                 reason: denial.rawValue)

@@ -13,7 +13,7 @@ final class Connections {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `connections`.
+    /// Registers the operations of the tag `connections`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.inviteConnection, invite)
         routes.signedIn(API.listConnections, list)
@@ -91,7 +91,7 @@ final class Connections {
     ) async throws -> ConnectionResponse {
         while true {
             do {
-                return try await attemptDecision(caller, path, body)
+                return try await decideOnce(caller, path, body)
             } catch is ConnectionView.TooManyOpenNags {
                 let nags = NagStatements.openNags(over: path.connectionID)
                 try await ConnectionNagCancellation(services).cancel(nags, caller.context)
@@ -99,7 +99,7 @@ final class Connections {
         }
     }
 
-    private func attemptDecision(
+    private func decideOnce(
         _ caller: Caller, _ path: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         let id = path.connectionID

@@ -13,7 +13,7 @@ package final class Consents {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `consents`.
+    /// Registers the operations of the tag `consents`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConsents, list)
         routes.signedIn(API.grantConsent, grant)
@@ -72,12 +72,9 @@ package final class Consents {
 
     /// Grants a personal consent, which needs no family.
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
-            if account.role == .child, account.family == chain {
-                return Self.childRefusal(try await services.access.member(caller, of: chain, queries))
+        try await services.writeToOwnChain(caller) { account, seq, queries in
+            if account.role == .child, let family = account.family {
+                return Self.childRefusal(try await services.access.member(caller, of: family, queries))
             }
             let existing = try await queries.query(
                 ConsentStatements.unrevokedConsents(type, by: account.id, in: nil))
@@ -103,17 +100,14 @@ package final class Consents {
     /// one. A request that does not ask to revoke returns an unrevoked consent, and gets 422 for a revoked one.
     package func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.isRevoked)
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            let account = try await services.access.account(caller, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             guard let row = try await queries.query(ConsentStatements.consent(id)).first else {
                 throw APIError.noSuchConsent
             }
             let consent = try ConsentResponse(row)
             let isOwn = consent.userID == account.id && (consent.familyID == nil || consent.familyID == account.family)
             if !isOwn {
-                guard let family = consent.familyID, family == account.family, family == chain else {
+                guard let family = consent.familyID, family == account.family else {
                     throw APIError.noSuchConsent
                 }
                 let member = try await services.access.member(caller, of: family, queries)

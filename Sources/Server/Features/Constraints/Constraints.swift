@@ -15,7 +15,7 @@ final class Constraints {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `constraints`.
+    /// Registers the operations of the tag `constraints`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConstraints, list)
         routes.signedIn(API.createConstraint, create)

@@ -32,7 +32,7 @@ final class DailyDigests {
         guard preferences.notificationFrequency == .dailyDigest else {
             return PreferenceStatements.moveDigest(schedule, to: nil, madeOn: nil)
         }
-        let decision = DigestTurn(
+        let decision = DigestDecision(
             at: preferences.digestAt, last: schedule.lastDigestDate, now: now,
             zone: services.zones.zone(preferences.timeZone))
         let scheduleMove = PreferenceStatements.moveDigest(

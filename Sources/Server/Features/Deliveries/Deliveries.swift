@@ -12,7 +12,7 @@ final class Deliveries {
         self.nags = nags
     }
 
-    /// Registers the routes of the group `deliveries`.
+    /// Registers the operations of the tag `deliveries`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listDeliveries, list)
         routes.signedIn(API.listDeliveryReviews, listReviews)

@@ -24,7 +24,7 @@ extension DeliveryStatements {
 
     /// Reads the words of a claimed delivery, and everything that decides whether it is still to be sent and when its
     /// recipient is reminded again. It returns no row if another worker has claimed or sent it, or if it has ended.
-    static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
+    static func facts(of claim: ClaimedDelivery) -> SQL {
         """
         SELECT n.status AS nag_status, n.category,
                CASE WHEN d.draft_id IS NOT NULL THEN x.body->>'message'
@@ -46,7 +46,7 @@ extension DeliveryStatements {
                \(RealtimeStatements.isLive("d.user_id")) AS is_live,
                \(PreferenceStatements.preferences(of: "d.user_id", in: "m.family_id")) AS prefs,
                \(PreferenceStatements.childQuietHours),
-               \(ConsentStatements.isInForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
+               \(ConsentStatements.isInForce(.smsOptIn, user: "d.user_id", family: "m.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: sender, and: receiver)) AS is_blocked,
                \(RelationshipStatements.isSuspended(between: sender, and: receiver)) AS is_suspended,
                d.draft_id IS NOT NULL AND x.id IS NULL AS is_draft_deleted,

@@ -19,7 +19,7 @@ final class Devices {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `devices`.
+    /// Registers the operations of the tag `devices`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.registerDevice, register)
         routes.signedIn(API.listDevices, list)
@@ -57,7 +57,7 @@ final class Devices {
     private func store(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>, _ token: Secret, _ keys: WebPushKeys?
     ) async throws -> DeviceTokenResponse {
-        try await write(caller) { account, seq, queries in
+        try await services.writeToOwnChain(caller) { account, seq, queries in
             let row = try await queries.query(DeviceStatements.device(of: caller.userID, token: token)).first
             var device = DeviceTokenResponse(
                 id: services.random.identifier(at: caller.now), userID: caller.userID, platform: call.body.platform,
@@ -136,7 +136,7 @@ final class Devices {
     /// Removes one of the caller's devices. Other people's devices answer 404.
     func delete(_ caller: Caller, _ call: Call<DevicePath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.deviceID
-        return try await write(caller) { account, seq, queries in
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             let row = try await queries.query(DeviceStatements.device(id, of: caller.userID)).first
             guard let row, let device = try DeviceTokenResponse(row) else { throw APIError.noSuchDevice }
             let act = Act(
@@ -144,18 +144,6 @@ final class Devices {
                 resource: id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [DeviceStatements.delete(id, of: caller.userID)])
             return .perform(act, NoAnswer())
-        }
-    }
-
-    /// Commits the decision of the closure in the chain of the caller's family, or in the one outside families. The
-    /// closure gets the chain's newest sequence number.
-    private func write<Answer: WireContent>(
-        _ caller: Caller, _ decide: (Account, _ seq: Int64, any Queries) async throws -> Decision<Answer>
-    ) async throws -> Answer {
-        let chain = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: chain) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
-            return try await decide(try await services.access.account(caller, queries), seq, queries)
         }
     }
 }

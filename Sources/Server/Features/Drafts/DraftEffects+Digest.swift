@@ -10,7 +10,7 @@ extension DraftEffects {
     /// The sender needs what a question about the family's digest needs: the consent to AI mediation, which a guardian
     /// gives for everybody, and preferences that do not switch the AI off. The digest is only in the feeds of its
     /// recipients and its sender.
-    func digestDecision(
+    func decideDigest(
         _ digest: DigestMessage, _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         // The author has the text already, so the digest needs another recipient.

@@ -22,10 +22,10 @@ struct DraftEffects {
             StoredSource(draft.source), at: caller.now, event: services.random.identifier(at: caller.now))
         switch draft.body {
         case .suggestedNag(let nag):
-            let order = NagCreate(
+            let request = NagCreate(
                 familyID: draft.familyID, recipientID: nag.recipientID, dueAt: nag.dueAt, category: nag.category,
                 doneDefinition: nag.doneDefinition, description: nag.description)
-            return try await nags.creationDecision(of: order, by: member, as: input, caller, queries)
+            return try await nags.decideCreation(of: request, by: member, as: input, caller, queries)
                 .map { $0.id.retyped() }
         case .dueChange(let change):
             let view = try await nag(of: draft, caller, queries)
@@ -34,13 +34,13 @@ struct DraftEffects {
                 view, by: changes, as: input, at: caller.now, queries
             ).map { $0.id.retyped() }
         case .pushBack(let push):
-            return try await pushBackDecision(push.message, draft, caller, queries)
+            return try await decidePushBack(push.message, draft, caller, queries)
         case .consequence(let consequence):
             let view = try await nag(of: draft, caller, queries)
-            return try await incentives.grantDecision(consequence, on: view, by: member, at: caller.now, queries)
+            return try await incentives.decideGrant(consequence, on: view, by: member, at: caller.now, queries)
                 .map { $0.retyped() }
         case .digest(let digest):
-            return try await digestDecision(digest, draft, by: member, caller, queries)
+            return try await decideDigest(digest, draft, by: member, caller, queries)
         }
     }
 
@@ -56,7 +56,7 @@ struct DraftEffects {
 
     /// Decides about sending a push-back, within the mediator's limits. Sending counts as one push-back, unless the
     /// evaluation was counted already.
-    private func pushBackDecision(
+    private func decidePushBack(
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         let view = try await nag(of: draft, caller, queries)

@@ -18,44 +18,44 @@ extension Drafts {
     /// of the request.
     /// - Parameter modelNag: the nag that a model read from the words; nil where the rules read them.
     func decideContent(
-        _ order: DraftCreate, _ modelNag: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
+        _ request: DraftCreate, _ modelNag: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftContent> {
-        if order.body == nil, order.kind == .digest {
-            return .answer(try await makeDigestContent(order, member, caller, queries))
+        if request.body == nil, request.kind == .digest {
+            return .answer(try await makeDigestContent(request, member, caller, queries))
         }
         // The rules of the other kinds read the nag alone.
-        let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
-        if order.body == nil, order.kind == .suggestedNag {
+        let citations = request.contextIDs.filter { $0 == request.nagID?.retyped() }
+        if request.body == nil, request.kind == .suggestedNag {
             let facts = try await intentFacts(of: member, caller, queries)
-            let nag = try modelNag ?? DraftedNag(reading: Self.requiredText(of: order), facts)
+            let nag = try modelNag ?? DraftedNag(reading: Self.requiredText(of: request), facts)
             return .answer(
                 DraftContent(
                     body: .suggestedNag(SuggestedNag(nag)), citations: citations, unclearPhrases: nag.unclearPhrases))
         }
-        return try await clientOrDerivedBody(order, member, caller, queries).map {
+        return try await clientOrDerivedBody(request, member, caller, queries).map {
             DraftContent(body: $0, citations: citations)
         }
     }
 
     /// Returns the client's body, or the one that the rules derive for a due change or a push-back.
     private func clientOrDerivedBody(
-        _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
+        _ request: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
-        if let body = order.body {
+        if let body = request.body {
             try body.requireDueTimeWithinLimit(now: caller.now)
             return .answer(body)
         }
-        switch order.kind {
+        switch request.kind {
         case .dueChange:
             let times = DueTimeReader(now: caller.now, zone: services.zones.zone(member.timeZone))
-            let reading = times.read(try Self.requiredText(of: order))
+            let reading = times.read(try Self.requiredText(of: request))
             guard let due = reading.dueAt else {
                 throw APIError.wordsNameNoTime(
                     reading.unclearPhrases.isEmpty ? nil : Self.warning(of: reading.unclearPhrases))
             }
             return .answer(.dueChange(DueChange(dueAt: due)))
         case .pushBack:
-            guard let nag = order.nagID else { throw APIError.noSuchNag }
+            guard let nag = request.nagID else { throw APIError.noSuchNag }
             return try await effects.evaluatePushBack(on: nag, caller, queries).map {
                 .pushBack(PushBackMessage(message: $0.message ?? ""))
             }
@@ -67,17 +67,17 @@ extension Drafts {
     /// Returns a digest of the selected nags that count in this week's digest. For a member who may not see insights
     /// about everybody, it is about their own nags.
     private func makeDigestContent(
-        _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
+        _ request: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> DraftContent {
-        guard let recipients = order.recipientIDs else { throw APIError.digestNeedsRecipients }
+        guard let recipients = request.recipientIDs else { throw APIError.digestNeedsRecipients }
         let question = FamilyQuestion(familyID: member.familyID)
         let (snapshot, countedNags) = try await question.consult(
-            for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
+            for: member, caller, about: request.contextIDs, services.zones.zone(member.timeZone), queries)
         guard !countedNags.isEmpty else { throw APIError.digestNeedsNags }
         let text = services.heuristics.digest(for: snapshot).response.summaryText
         return DraftContent(
             body: .digest(DigestMessage(message: text, recipientIDs: recipients)),
-            citations: order.contextIDs.filter(countedNags.contains))
+            citations: request.contextIDs.filter(countedNags.contains))
     }
 
     /// Returns the facts that are needed to read a nag from the author's words.
@@ -99,8 +99,8 @@ extension Drafts {
 
     /// Returns the words that the author sent.
     /// - Throws: a refusal if there are none.
-    static func requiredText(of order: DraftCreate) throws(APIError) -> String {
-        guard let text = order.text else { throw APIError.draftNeedsWords }
+    static func requiredText(of request: DraftCreate) throws(APIError) -> String {
+        guard let text = request.text else { throw APIError.draftNeedsWords }
         return text
     }
 }

@@ -56,23 +56,25 @@ extension Drafts {
     /// Asks a model to read the words, if they may be sent to one. Nothing is recorded here, because the act checks
     /// every refusal again.
     /// - Returns: nil if neither the client nor the author's AI mode asks for a model, or if none may or can be asked.
-    func ask(_ order: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
-        let (database, text) = (services.database, try Self.requiredText(of: order))
+    func ask(_ request: DraftCreate, _ caller: Caller, since started: MonotonicTime) async throws -> AskedAttempt? {
+        let (database, text) = (services.database, try Self.requiredText(of: request))
         guard let modelCalls = mediator.modelCalls else { return nil }
-        let member = try await services.access.member(caller, of: order.familyID, database)
-        let permission = try await database.query(AIStatements.permission(caller.userID, in: order.familyID)).onlyRow()
+        let member = try await services.access.member(caller, of: request.familyID, database)
+        let permission = try await database.query(
+            AIStatements.permission(caller.userID, in: request.familyID)
+        ).onlyRow()
         try Requester.requireAIAllowed(permission)
-        try await requireVisible(order, to: member, caller, database)
+        try await requireVisible(request, to: member, caller, database)
         let settings = try AISettings(permission)
-        guard order.options.asksForModel(in: settings.mode) else { return nil }
-        let attempt = makeAttempt(order, member, settings, caller, since: started)
+        guard request.options.asksForModel(in: settings.mode) else { return nil }
+        let attempt = makeAttempt(request, member, settings, caller, since: started)
         guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }
         // Words are not sent to a model for a draft that the daily limit then refuses.
         _ = try await DailyCount(limit: .draftSteps, user: member.userID).incrementStatement(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
-        return try await modelCalls.ask(attempt, permit, reading.promptFacts, familyNames: []).map {
+        return try await modelCalls.ask(attempt, permit, reading.promptFacts, memberNames: []).map {
             AskedAttempt(attempt: attempt, reply: $0)
         }
     }
@@ -81,7 +83,7 @@ extension Drafts {
     /// words, a constraint that asks for a confirmation is only a warning, because nothing happens before a person has
     /// approved and confirmed the draft.
     func decideReading(
-        _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
+        _ request: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
     ) async throws -> Result<Reading, Refusal> {
         attempt.adoptStages(of: reply)
@@ -93,7 +95,7 @@ extension Drafts {
         var reading = Reading(warnings: permit.policy.warnings, permit: permit, route: permit.decidedRoute)
         reading.author.asked = reply?.askedModel
         // Models read the words of nags only.
-        guard order.kind == .suggestedNag, let model = permit.model else {
+        guard request.kind == .suggestedNag, let model = permit.model else {
             reading.warnings += [permit.policy.confirmationPrompt].compactMap(\.self)
             reading.author.fallback = permit.fallback
             return .success(reading)
@@ -106,7 +108,7 @@ extension Drafts {
         }
         reading.route = permit.confirmedRoute
         let facts = try await intentFacts(of: member, attempt.caller, queries)
-        let modelReading = Self.nag(in: reply, of: model, IntentReading(try Self.requiredText(of: order), facts))
+        let modelReading = Self.nag(in: reply, of: model, IntentReading(try Self.requiredText(of: request), facts))
         switch modelReading {
         case .success(let nag):
             reading.nag = nag
@@ -157,15 +159,15 @@ extension Drafts {
 
     /// Returns the attempt for which constraints, preferences and confirmations are checked.
     func makeAttempt(
-        _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
+        _ request: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, since started: MonotonicTime
     ) -> ExecutionAttempt {
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .intent, content: order.text ?? "",
+            id: QuestionID(high: 0, low: 0), operation: .intent, content: request.text ?? "",
             privacyLevel: settings.privacyLevel, askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
-            options: order.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
-            nag: order.nagID, words: mediator.questionWords(question.content), startedAt: started)
+            options: request.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
+            nag: request.nagID, words: mediator.questionWords(question.content), startedAt: started)
     }
 
     // MARK: Records
@@ -173,9 +175,9 @@ extension Drafts {
     /// Returns the details of the reading for the audit log, and the statement that adds it to the history, unless the
     /// person records errors only. Both are empty for drafts without words, and for those whose body the client sent.
     static func executionRecord(
-        _ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate
+        _ attempt: ExecutionAttempt, _ reading: Reading, _ request: DraftCreate
     ) -> (details: AuditBody, statements: [SQL]) {
-        guard order.text != nil, let permit = reading.permit else { return ([:], []) }
+        guard request.text != nil, let permit = reading.permit else { return ([:], []) }
         let report = attempt.report(
             permit, reading.route, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
         let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.insertion(report, nil)

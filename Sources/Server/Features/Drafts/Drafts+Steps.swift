@@ -130,13 +130,6 @@ extension Drafts {
             throw APIError.draftConfirmationIsInvalid
         }
         let effect = try await effects.decide(draft.response, by: member, caller, queries)
-        return executionDecision(draft.response, effect, by: member, at: caller.now)
-    }
-
-    /// Returns the decision of the effect, whose act also marks the draft as executed.
-    private func executionDecision(
-        _ draft: DraftResponse, _ effect: Decision<ResourceID>, by member: Member, at now: Timestamp
-    ) -> Decision<DraftResponse> {
         var act: Act
         let result: ResourceID
         switch effect {
@@ -151,9 +144,11 @@ extension Drafts {
         }
         // The member was read before the draft, and before everything that the effect depends on.
         act.basis = .nothingChanged(since: member.seq)
-        for (name, value) in draft.executionDetails(by: member) { act.details[name] = value }
-        act.statements.append(DraftStatements.execute(draft.id, by: member.userID, result: result, at: now))
-        var executed = draft
+        let now = caller.now
+        var executed = draft.response
+        for (name, value) in executed.executionDetails(by: member) { act.details[name] = value }
+        // The act of the effect also marks the draft as executed.
+        act.statements.append(DraftStatements.execute(executed.id, by: member.userID, result: result, at: now))
         executed.progress.state = .executed
         (executed.executedBy, executed.executedAt, executed.updatedAt) = (member.userID, now, now)
         executed.resultID = result

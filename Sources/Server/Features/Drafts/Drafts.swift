@@ -26,7 +26,7 @@ final class Drafts {
         effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
     }
 
-    /// Registers the routes of the group `drafts`. Those of imports are in the group `ingestion`.
+    /// Registers the operations of the tag `drafts`. Those of imports have the tag `ingestion`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createDraft, create)
         routes.signedIn(API.listDrafts, list)
@@ -74,12 +74,13 @@ final class Drafts {
     /// A model is asked before the act, and the act decides again, so that nothing is stored that was forbidden in the
     /// meantime.
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
-        let (order, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
+        let (request, family, started) = (call.body, call.body.familyID, MonotonicTime.now())
         let id: DraftID = services.random.identifier(at: caller.now)
         func write(_ askedAttempt: AskedAttempt?) async throws -> DraftResponse {
             try await services.ledger.write(caller, in: family) { queries in
                 do {
-                    let decision = try await decide(order, as: id, askedAttempt?.reply, caller, since: started, queries)
+                    let decision = try await decide(
+                        request, as: id, askedAttempt?.reply, caller, since: started, queries)
                     guard let askedAttempt, case .refuse(let act, let refusal) = decision, act.kind.isDenial else {
                         return decision
                     }
@@ -91,11 +92,12 @@ final class Drafts {
             }
         }
         // Even if the request asks for no model, the author's AI mode may ask for one to read the words.
-        guard order.kind == .suggestedNag, order.options.asksForModel || order.text != nil && order.body == nil else {
+        guard request.kind == .suggestedNag, request.options.asksForModel || request.text != nil && request.body == nil
+        else {
             return try await write(nil)
         }
         if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
-        let askedAttempt = try await ask(order, caller, since: started)
+        let askedAttempt = try await ask(request, caller, since: started)
         guard let askedAttempt, askedAttempt.reply.askedModel != nil else { return try await write(askedAttempt) }
         // If a model was asked, that is recorded even after the client has disconnected.
         return try await services.database.poller.runToCompletion { try await write(askedAttempt) }
@@ -104,24 +106,24 @@ final class Drafts {
     /// Decides about the creation of a draft.
     /// - Parameter reply: a model's reply to the author's words; nil if no model was called.
     private func decide(
-        _ order: DraftCreate, as id: DraftID, _ reply: ModelReply?, _ caller: Caller, since started: MonotonicTime,
+        _ request: DraftCreate, as id: DraftID, _ reply: ModelReply?, _ caller: Caller, since started: MonotonicTime,
         _ queries: any Queries
     ) async throws -> Decision<DraftResponse> {
-        let (family, now) = (order.familyID, caller.now)
+        let (family, now) = (request.familyID, caller.now)
         let member = try await services.access.member(caller, of: family, queries)
         let permission = try await queries.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
         try Requester.requireAIAllowed(permission)
-        let attempt = makeAttempt(order, member, try AISettings(permission), caller, since: started)
-        try await requireVisible(order, to: member, caller, queries)
+        let attempt = makeAttempt(request, member, try AISettings(permission), caller, since: started)
+        try await requireVisible(request, to: member, caller, queries)
         var reading = Reading()
-        if order.body == nil {
-            switch try await decideReading(order, member, attempt, reply, queries) {
+        if request.body == nil {
+            switch try await decideReading(request, member, attempt, reply, queries) {
             case .success(let decidedReading): reading = decidedReading
             case .failure(let refused): return attempt.refuse(refused.refusal, refused.confirmation)
             }
         }
         let content: DraftContent
-        switch try await decideContent(order, reading.nag, member, caller, queries) {
+        switch try await decideContent(request, reading.nag, member, caller, queries) {
         case .answer(let decidedContent), .perform(_, let decidedContent): content = decidedContent
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
@@ -132,15 +134,15 @@ final class Drafts {
         }
         attempt.recordStage(.executed)
         var draft = DraftResponse(
-            id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
-            body: content.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: content.citations,
-            model: order.body == nil ? reading.author.draftModel : DraftResponse.clientModel,
-            confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
+            id: id, familyID: family, nagID: request.nagID, authorID: member.userID, source: request.source,
+            body: content.body.flooredToMillisecond, contextIDs: request.contextIDs, citations: content.citations,
+            model: request.body == nil ? reading.author.draftModel : DraftResponse.clientModel,
+            confidence: request.body == nil ? reading.confidence : nil, warnings: reading.warnings,
             progress: DraftProgress(expiresAt: now + DraftLimit.lifetime), traceID: caller.context.trace,
             createdAt: now)
         draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
-        let execution = Self.executionRecord(attempt, reading, order)
+        let execution = Self.executionRecord(attempt, reading, request)
         let statements = [DraftStatements.insert(draft)] + reading.tokenStatements + execution.statements
         var act = try await act(.draftCreated, draft, by: member, statements, at: now, queries)
         act.details = execution.details
@@ -152,18 +154,18 @@ final class Drafts {
     /// - Throws: 404 for a nag and for rows that the member does not see; 422 if the kind needs a nag, or if other rows
     ///   than the nag are selected for a draft that is not built from rows.
     func requireVisible(
-        _ order: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
+        _ request: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws {
-        if let nag = order.nagID {
+        if let nag = request.nagID {
             let view = try await nags.view(caller, nag, queries)
             guard view.nag.familyID == member.familyID, RoleMatrix.denial(of: .read, by: view.part) == nil else {
                 throw APIError.noSuchNag
             }
-        } else if order.kind.needsNag {
+        } else if request.kind.needsNag {
             throw APIError.draftNeedsNag
         }
-        guard !order.contextIDs.isEmpty else { return }
-        let (ids, isGuardian) = (order.contextIDs, member.role == .guardian)
+        guard !request.contextIDs.isEmpty else { return }
+        let (ids, isGuardian) = (request.contextIDs, member.role == .guardian)
         let visibleCount = try await queries.query(
             """
             SELECT count(*) AS count FROM (
@@ -174,7 +176,8 @@ final class Drafts {
             """)
         guard try visibleCount.onlyRow()["count"] == ids.count else { throw APIError.noSuchRows }
         // Only digests are built from rows; the other kinds read the nag alone.
-        guard order.kind == .digest && order.body == nil || ids == [order.nagID?.retyped()].compactMap(\.self) else {
+        guard request.kind == .digest && request.body == nil || ids == [request.nagID?.retyped()].compactMap(\.self)
+        else {
             throw APIError.rowsAreForDigests
         }
     }

@@ -62,12 +62,12 @@ extension Executions {
             traceID: trace, attempts: try rows.map { try ExecutionRecord($0).redacted(for: caller.userID) })
     }
 
-    /// Exports executions as lines of JSON. Pages are read while earlier ones are sent, and the caller's rights are
-    /// checked before each page.
+    /// Exports executions as lines of JSON. Pages are read while earlier ones are sent. The caller's rights are checked
+    /// before each page, which has only the executions that the caller may read then.
     func export(_ caller: Caller, _ call: Call<ExecutionFilter, NoBody>) async throws -> Response {
         let filter = call.parameters
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        let person = try await permittedUser(filter.userID, in: filter.familyID, caller)
+        _ = try await permittedUser(filter.userID, in: filter.familyID, caller)
         let loopBoundSelf = LoopBound(value: self)
         return Response(
             .ok, .jsonLines,
@@ -77,7 +77,8 @@ extension Executions {
                 var position: ExecutionPosition?
                 repeat {
                     let now = executions.services.clock.now()
-                    _ = try await executions.permittedUser(filter.userID, in: filter.familyID, caller.copy(at: now))
+                    let person = try await executions.permittedUser(
+                        filter.userID, in: filter.familyID, caller.copy(at: now))
                     let (items, next) = try await executions.page(filter, of: person, before: position, limit: 200)
                     var lines: [UInt8] = []
                     for item in items { lines += item.redacted(for: caller.userID).jsonBytes + [UInt8(ascii: "\n")] }

@@ -15,7 +15,7 @@ final class Executions {
         self.mediator = mediator
     }
 
-    /// Registers the routes of the group `executions`.
+    /// Registers the operations of the tag `executions`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.execute, execute)
         routes.signedIn(API.listExecutions, list)

@@ -20,13 +20,13 @@ final class ModelCalls {
     /// Checks the AI session, consumes the confirmation, and asks the permitted model.
     /// - Parameters:
     ///   - facts: the facts that are sent to the model.
-    ///   - familyNames: the names of the families' members. The reply keeps them, so that the caller can create the
+    ///   - memberNames: the names of the families' members. The reply keeps them, so that the caller can create the
     ///     same facts again. They are empty for drafts.
     /// - Returns: the reply, whose `result` is a failure if the model could not be asked or gave no usable text; nil if
     ///   the question may not be sent. The ledger write after this call decides about the answer or the refusal.
     /// - Throws: `PostgresError`.
     func ask(
-        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, familyNames: [String]
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ facts: PromptFacts, memberNames: [String]
     ) async throws -> ModelReply? {
         guard let model = permit.model else { return nil }
         let (tokens, database) = (AITokens(random: services.random), services.database)
@@ -38,7 +38,7 @@ final class ModelCalls {
         let result = try await call(model, with: facts, for: attempt.caller)
         attempt.recordStage(.executed)
         return ModelReply(
-            model: model, facts: facts, familyNames: familyNames, result: result, confirmedPrompt: prompt,
+            model: model, facts: facts, memberNames: memberNames, result: result, confirmedPrompt: prompt,
             decidedRoute: permit.confirmedRoute, stages: attempt.stages)
     }
 
@@ -77,7 +77,7 @@ final class ModelReply: Sendable {
     let model: ChosenModel
     let facts: PromptFacts
     /// The names of the families' members; with them the caller can create the same facts again.
-    let familyNames: [String]
+    let memberNames: [String]
     let result: Result<ModelResult, ModelProblem>
     /// The prompt for which the question's confirmation was consumed; nil if none was needed.
     let confirmedPrompt: String?
@@ -95,12 +95,12 @@ final class ModelReply: Sendable {
     }
 
     init(
-        model: ChosenModel, facts: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
+        model: ChosenModel, facts: PromptFacts, memberNames: [String], result: Result<ModelResult, ModelProblem>,
         confirmedPrompt: String?, decidedRoute: DecidedRoute, stages: [StageTime]
     ) {
         self.model = model
         self.facts = facts
-        self.familyNames = familyNames
+        self.memberNames = memberNames
         self.result = result
         self.confirmedPrompt = confirmedPrompt
         self.decidedRoute = decidedRoute

@@ -9,7 +9,7 @@ package final class Families {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `families`: families, their members, and how their children sign in.
+    /// Registers the operations of the tag `families`: families, their members, and how their children sign in.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createFamily, create)
         routes.signedIn(API.listFamilies, list)

@@ -11,7 +11,7 @@ package final class Gamification {
 
     package init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `gamification`: points, streaks and badges.
+    /// Registers the operations of the tag `gamification`: points, streaks and badges.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getGamificationSummary, getSummary)
         routes.signedIn(API.getLeaderboard, getLeaderboard)

@@ -10,7 +10,7 @@ extension Incentives {
     ///
     /// As with `approve`, nobody may give a reward to themselves, and the recipient's consent, preference and
     /// membership are checked at this moment.
-    func grantDecision(
+    func decideGrant(
         _ consequence: Consequence, on view: NagView, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<IncentiveEventID> {
         if let denial = member.denial(of: .approveIncentive) {

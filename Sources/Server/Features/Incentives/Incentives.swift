@@ -12,7 +12,7 @@ final class Incentives {
 
     init(_ services: Services) { self.services = services }
 
-    /// Registers the routes of the group `incentives`.
+    /// Registers the operations of the tag `incentives`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listIncentiveRules, listRules)
         routes.signedIn(API.createIncentiveRule, create)

@@ -8,9 +8,9 @@ extension Ingestion {
     /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
     ///   422 for content that a draft cannot have, and for a due time that is not in the future.
     func createDraft(
-        of order: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
+        of request: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
-        let nag = try SuggestedNag(dictated: order)
+        let nag = try SuggestedNag(dictated: request)
         let answer: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             try Requester.requireAIAllowed(
@@ -40,15 +40,15 @@ extension Ingestion {
 extension SuggestedNag {
     /// Creates the content of a draft from a dictated nag.
     /// - Throws: 422 for content that a draft cannot have.
-    fileprivate init(dictated order: NagCreate) throws(APIError) {
-        guard order.recurrence == nil, order.policyID == nil, order.attachmentIDs.isEmpty else {
+    fileprivate init(dictated request: NagCreate) throws(APIError) {
+        guard request.recurrence == nil, request.policyID == nil, request.attachmentIDs.isEmpty else {
             throw APIError.dictationDoesNotFitDraft
         }
-        guard order.description?.unicodeScalars.count ?? 0 <= Self.maxDescriptionLength else {
+        guard request.description?.unicodeScalars.count ?? 0 <= Self.maxDescriptionLength else {
             throw APIError.dictationIsTooLong(limit: Self.maxDescriptionLength)
         }
         self.init(
-            recipientID: order.recipientID, category: order.category, description: order.description,
-            dueAt: order.dueAt, doneDefinition: order.doneDefinition)
+            recipientID: request.recipientID, category: request.category, description: request.description,
+            dueAt: request.dueAt, doneDefinition: request.doneDefinition)
     }
 }

@@ -14,42 +14,42 @@ extension Ingestion {
     /// - Throws: 403 without the consent `ai_mediation`, 409 for an import ID that was used for other items, 422 if two
     ///   items have the same ID, or, unless it is a dry run, if all items are invalid.
     func importNags(_ caller: Caller, _ call: Call<NoParameters, NagImport>) async throws -> ImportResult {
-        let order = call.body
-        if order.isDryRun {
-            let member = try await services.access.member(caller, of: order.familyID, services.database)
-            return try await examine(order, member, caller, services.database).result(of: order)
+        let request = call.body
+        if request.isDryRun {
+            let member = try await services.access.member(caller, of: request.familyID, services.database)
+            return try await examine(request, member, caller, services.database).result(of: request)
         }
-        return try await services.ledger.writeAll(caller, in: order.familyID) { queries, perform in
-            var member = try await services.access.member(caller, of: order.familyID, queries)
-            var examinedImport = try await examine(order, member, caller, queries)
+        return try await services.ledger.writeAll(caller, in: request.familyID) { queries, perform in
+            var member = try await services.access.member(caller, of: request.familyID, queries)
+            var examinedImport = try await examine(request, member, caller, queries)
             if let refusal = examinedImport.refusal { throw refusal }
             // The drafts of an import are listed by their IDs, so these ascend in the order of the items.
             let ids = examinedImport.steps.map { _ in services.random.identifier(at: caller.now) as DraftID }.sorted()
             for (stepNumber, (index, step)) in examinedImport.steps.enumerated() {
                 // Each act requires the sequence number that the act before it left.
-                if stepNumber > 0 { member = try await services.access.member(caller, of: order.familyID, queries) }
+                if stepNumber > 0 { member = try await services.access.member(caller, of: request.familyID, queries) }
                 let (act, draft) = try await act(
-                    step, of: order.items[index], in: order, as: ids[stepNumber], by: member, caller, queries)
+                    step, of: request.items[index], in: request, as: ids[stepNumber], by: member, caller, queries)
                 examinedImport.results[index].draftID = draft
-                if stepNumber == ids.count - 1 { return .perform(act, examinedImport.result(of: order)) }
+                if stepNumber == ids.count - 1 { return .perform(act, examinedImport.result(of: request)) }
                 try await perform(act)
             }
-            return .answer(examinedImport.result(of: order))
+            return .answer(examinedImport.result(of: request))
         }
     }
 
     /// Returns the act of a step, and the ID of the draft that it creates or edits.
     private func act(
-        _ step: ImportStep, of item: ImportItem, in order: NagImport, as id: DraftID, by member: Member,
+        _ step: ImportStep, of item: ImportItem, in request: NagImport, as id: DraftID, by member: Member,
         _ caller: Caller, _ queries: any Queries
     ) async throws -> (Act, DraftID) {
         func makeDraft(_ body: DraftBody) -> DraftResponse {
-            var draft = drafts.makeClientDraft(body, id: id, from: order.source, by: member, caller.context)
-            (draft.importID, draft.itemID) = (order.importID, item.itemID.input)
+            var draft = drafts.makeClientDraft(body, id: id, from: request.source, by: member, caller.context)
+            (draft.importID, draft.itemID) = (request.importID, item.itemID.input)
             return draft
         }
         func storeChange(to draft: DraftID) -> SQL {
-            IngestionStatements.updateItem(item, to: draft, in: order.importID, of: member.userID, at: caller.now)
+            IngestionStatements.updateItem(item, to: draft, in: request.importID, of: member.userID, at: caller.now)
         }
         switch step {
         case .createDraft:
@@ -72,23 +72,23 @@ extension Ingestion {
 
     /// Returns the results of the items, and the steps to take for new and changed ones.
     private func examine(
-        _ order: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
+        _ request: NagImport, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> ExaminedImport {
         try Requester.requireAIAllowed(
-            try await queries.query(AIStatements.permission(member.userID, in: order.familyID)).onlyRow())
-        let ids = order.items.map(\.itemID.input)
+            try await queries.query(AIStatements.permission(member.userID, in: request.familyID)).onlyRow())
+        let ids = request.items.map(\.itemID.input)
         guard Set(ids).count == ids.count else { throw APIError.itemsAreRepeated }
         let importers = try await queries.query(
-            IngestionStatements.importers(of: order.importID, in: order.familyID)
+            IngestionStatements.importers(of: request.importID, in: request.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
-        let storedResults = try await results(ids, of: member.userID, in: order.familyID, queries)
+        let storedResults = try await results(ids, of: member.userID, in: request.familyID, queries)
         let earlierDrafts = try await drafts.drafts(
             storedResults.values.compactMap(\.importedItem?.draftID), for: member, queries)
         let members = try await queries.query(
-            MembershipStatements.activeMembers(order.items.map(\.nag.recipientID), in: order.familyID)
+            MembershipStatements.activeMembers(request.items.map(\.nag.recipientID), in: request.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
         var examinedImport = ExaminedImport()
-        for (index, item) in order.items.enumerated() {
+        for (index, item) in request.items.enumerated() {
             let stored = storedResults[ids[index]]
             let draft = stored?.importedItem.flatMap { imported in
                 earlierDrafts.first { $0.id == imported.draftID }
@@ -102,7 +102,7 @@ extension Ingestion {
                 step = nil
             }
             examinedImport.add(
-                item, at: index, of: order, stored, draft, step,
+                item, at: index, of: request, stored, draft, step,
                 fault: step == nil ? nil : Self.fault(of: item.nag, members: members, at: caller.now))
         }
         let isUsedByAnother = importers.contains { $0 != member.userID }
@@ -167,7 +167,7 @@ private struct ExaminedImport {
     ///   - draft: the draft that was made of the item; nil for a new item, and if the draft has been deleted.
     ///   - fault: the reason for which the step cannot be taken; nil if it can.
     mutating func add(
-        _ item: ImportItem, at index: Int, of order: NagImport, _ stored: StoredInputResult?, _ draft: DraftResponse?,
+        _ item: ImportItem, at index: Int, of request: NagImport, _ stored: StoredInputResult?, _ draft: DraftResponse?,
         _ step: ImportStep?, fault: ImportFault?
     ) {
         var result = ImportItemResult(itemID: item.itemID, outcome: stored == nil ? .new : .changed)
@@ -177,8 +177,8 @@ private struct ExaminedImport {
         } else if let imported = stored?.importedItem {
             result.draftID = imported.draftID
             // A repetition of the same import returns the first outcome.
-            let isSame = stored?.matches(item) == true && imported.importID == order.importID && !order.isDryRun
-            let wasNew = draft.map { $0.importID == order.importID && $0.kind == .suggestedNag } ?? true
+            let isSame = stored?.matches(item) == true && imported.importID == request.importID && !request.isDryRun
+            let wasNew = draft.map { $0.importID == request.importID && $0.kind == .suggestedNag } ?? true
             result.outcome = !isSame ? .alreadyImported : wasNew ? .new : .changed
         } else {
             result.error = ImportFault(field: "item_id", message: APIError.inputIDWasUsed.message)
@@ -197,8 +197,8 @@ private struct ExaminedImport {
         return APIError.importIsInvalid(first, others: faults.count > 1)
     }
 
-    func result(of order: NagImport) -> ImportResult {
-        ImportResult(importID: order.importID, isDryRun: order.isDryRun, items: results)
+    func result(of request: NagImport) -> ImportResult {
+        ImportResult(importID: request.importID, isDryRun: request.isDryRun, items: results)
     }
 }
 

@@ -21,7 +21,7 @@ final class Ingestion {
         self.drafts = drafts
     }
 
-    /// Registers the routes of the group `ingestion`, and the upload of a device's outbox, of the group `sync`.
+    /// Registers the operations of the tag `ingestion`, and the upload of a device's outbox, of the tag `sync`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.uploadEvents, upload)
         routes.signedIn(API.importNags, importNags)
@@ -61,13 +61,13 @@ final class Ingestion {
         if let enrichment = Enrichment(item.act, source: input.source), let earlierInput = item.act.enrichedInput,
             let nag = item.nagID
         {
-            return try await enrich(item, input) {
+            return try await enrich(input) {
                 try await append(enrichment, to: earlierInput, on: nag, input, from: caller, in: family)
             }
         }
         do {
-            if case .nag(let order) = item.act, input.denial(about: order.recipientID, by: caller.userID) != nil {
-                return try await createDraft(of: order, input, from: caller, in: family)
+            if case .nag(let request) = item.act, input.denial(about: request.recipientID, by: caller.userID) != nil {
+                return try await createDraft(of: request, input, from: caller, in: family)
             }
             try await apply(item, input, from: caller, in: family)
             if let stored = try await storedResult(of: input, from: caller, in: family) { return stored }
@@ -86,7 +86,7 @@ final class Ingestion {
     /// Performs an enrichment. A refusal that a retry would get again becomes its result. It is not stored as an input,
     /// because its result follows from stored data.
     private func enrich(
-        _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
+        _ input: Provenance, _ work: () async throws -> InputResult
     ) async throws -> InputResult {
         do {
             return try await work()
@@ -101,7 +101,9 @@ final class Ingestion {
     private func apply(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws {
-        if case .nag(let order) = item.act { return try await nags.create(order, in: family, by: caller, as: input) }
+        if case .nag(let request) = item.act {
+            return try await nags.create(request, in: family, by: caller, as: input)
+        }
         guard let nag = item.nagID else { throw APIError.inputNeedsNag }
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
             Call(NagPath(nagID: nag), body)

@@ -20,7 +20,7 @@ final class AIKeys {
         callLimiter = KeyedLimiter(services.database.poller, sharing: services.models.shared.checkTurns)
     }
 
-    /// Registers the routes of the group `keys`.
+    /// Registers the operations of the tag `keys`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.setAIKey, setKey)
         routes.signedIn(API.listAIKeys, list)
@@ -36,9 +36,8 @@ final class AIKeys {
         let (account, email) = try await requireAdult(caller)
         guard let master = services.auditKeyring?.masterKeys.first else { throw APIError.keyringIsMissing }
         let endpoint = try Self.endpoint(of: provider, body.endpoint)
-        let ledger = account.family ?? .outside
         return try await services.withConfirmedPassword(
-            body.password, of: account, email, caller, in: ledger
+            body.password, of: account, email, caller, in: account.chain
         ) { successStatement in
             if provider == .custom { try await requirePublic(endpoint, caller) }
             let key = AIKeyResponse(
@@ -47,9 +46,7 @@ final class AIKeys {
                 tokensField: body.tokensField ?? provider.usualTokensField, createdAt: caller.now, lastUsedAt: nil)
             let stored = StoredAIKey(
                 body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
-            return try await services.ledger.write(caller, in: ledger) { queries in
-                let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
-                let account = try await services.access.account(caller, queries)
+            return try await services.writeToOwnChain(caller) { account, seq, queries in
                 guard account.adultAddress != nil else { return Self.denied(account, since: seq) }
                 let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
                 let act = Act(
@@ -74,10 +71,7 @@ final class AIKeys {
     /// Deletes one of the caller's own keys.
     func delete(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> NoAnswer {
         let provider = call.parameters.provider
-        let ledger = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: ledger) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
-            let account = try await services.access.account(caller, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
                 throw APIError.noSuchKey
             }
@@ -112,10 +106,8 @@ final class AIKeys {
     private func requireAdult(_ caller: Caller) async throws -> (Account, email: String) {
         let account = try await services.access.account(caller, services.database)
         if let email = account.adultAddress { return (account, email) }
-        let ledger = account.family ?? .outside
-        let _: NoAnswer = try await services.ledger.write(caller, in: ledger) { queries in
-            let seq = try await Ledger.newestSequenceNumber(of: ledger, queries)
-            return Self.denied(try await services.access.account(caller, queries), since: seq)
+        let _: NoAnswer = try await services.writeToOwnChain(caller) { account, seq, _ in
+            Self.denied(account, since: seq)
         }
         throw APIError(.authorizationDenied, .keysForAdultsOnly)
     }

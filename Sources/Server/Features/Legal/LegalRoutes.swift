@@ -1,6 +1,6 @@
 import Contract
 
-/// The routes of the group `legal`: texts that a person agrees to.
+/// The operations of the tag `legal`: texts that a person agrees to.
 enum LegalRoutes {
     static func register(in routes: RouteTable, _ parties: ThirdPartyRecipients) {
         routes.constant(API.getPrivacyPolicy, LegalTexts.privacyPolicy(parties))

@@ -9,7 +9,7 @@ enum LegalTexts {
         let thirdParties = thirdPartyParagraphs(parties)
         let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.7-\(digest)", effectiveDate: "2026-11-28",
+            title: "Privacy policy", version: "1.8-\(digest)", effectiveDate: "2026-11-28",
             content: "\(storedDataText)\n\n\(thirdParties)\n\n\(rightsText)")
     }
 
@@ -73,7 +73,7 @@ enum LegalTexts {
         points, streaks and badges.
         - An audit log: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
         you by a pseudonym.
-        - While you are signed in: your sessions, and what the app or browser of each calls itself. Of each device that you signed in on with a password, the digest of a secret, for a year after the last time. Logs of the server hold no message, name, address, telephone number or password.
+        - Your sessions, and what the app or browser of each calls itself. Of each device that you signed in on with a password, the digest of a secret, for a year after the last time. Logs of the server hold no message, name, address, telephone number or password.
 
         Who sees it
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
@@ -98,6 +98,7 @@ enum LegalTexts {
         How long it is kept
         - Of a deleted account, the address, the password and the telephone number are removed at once; the name, the date of \
         birth, the preferences, the pictures and the person's own words within 30 days.
+        - Your sessions are kept until 30 days after they would have expired, even if you end them before.
         - Excuses, notes, points and the words of nags that ended are kept for two years, pictures for two years after their \
         nag ended, notifications for a year, and reports of abuse for three years after they were closed.
 

@@ -1,15 +1,17 @@
 import Contract
 import HTTP
 
-/// The routes of the group `metrics`: the server's figures for clients.
+/// The operations of the tag `metrics`: the server's figures for clients.
 enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
         routes.optionallySignedIn(API.getMetrics) { caller, _, _ in
             // Only administrators see the numbers of users, families and nags.
-            let account =
-                if let caller { try? await services.access.account(caller, services.database) } else { nil as Account? }
+            var account: Account?
+            if let caller {
+                do { account = try await services.access.account(caller, services.database) } catch is APIError {}
+            }
             let productCounts = account?.isAdmin == true ? await counts.current(services.database) : nil
             return Dashboard.figures(telemetry, productCounts, at: services.clock.now())
         }

@@ -76,7 +76,7 @@ struct PrometheusText {
                 "nagz_time_zones_age_seconds", #"release="\#(release.name ?? "unknown")""#,
                 "\(Double(release.age(at: now).microseconds) / 1e6)")
         }
-        writeHeader("nagz_uptime_seconds", "gauge", "Since the server was built.")
+        writeHeader("nagz_uptime_seconds", "gauge", "Since the server was started.")
         writeSample("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
     }
 

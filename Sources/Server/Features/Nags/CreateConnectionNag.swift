@@ -8,17 +8,17 @@ extension Nags {
     /// Creates a nag over a connection, within the daily cap. The recipient is the other party, or, if the connection
     /// is a caregiver's, a child whom the other party shares. Refusals are in the connection's audit log.
     func create(
-        _ order: NagCreate, over connection: ConnectionID, by caller: Caller
+        _ request: NagCreate, over connection: ConnectionID, by caller: Caller
     ) async throws -> NagResponse {
         // Requests of people who are not the connection's parties are refused before they wait for its ledger.
-        _ = try await readCreationFacts(order, over: connection, by: caller, services.database)
-        let input = provenance(of: order.capture, at: caller.now)
+        _ = try await readCreationFacts(request, over: connection, by: caller, services.database)
+        let input = provenance(of: request.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                if let earlier = try await duplicate(of: order, in: connection.retyped(), by: caller, queries) {
+                if let earlier = try await duplicate(of: request, in: connection.retyped(), by: caller, queries) {
                     return .answer(earlier)
                 }
-                return try await decide(order, over: connection, by: caller, as: input, queries)
+                return try await decide(request, over: connection, by: caller, as: input, queries)
             }
         }
         do {
@@ -31,10 +31,10 @@ extension Nags {
 
     /// Decides about a nag over a connection.
     private func decide(
-        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, as input: Provenance,
+        _ request: NagCreate, over connection: ConnectionID, by caller: Caller, as input: Provenance,
         _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
-        let (account, row) = try await readCreationFacts(order, over: connection, by: caller, queries)
+        let (account, row) = try await readCreationFacts(request, over: connection, by: caller, queries)
         let seq: Int64 = try row["seq"]
         func refuse(_ denial: Denial, _ refusal: APIError? = nil) throws -> Decision<NagResponse> {
             .refuse(
@@ -43,7 +43,7 @@ extension Nags {
                     subject: try row["pseudonym"], reason: denial.rawValue),
                 refusal ?? APIError(.policyForbidden, denial))
         }
-        if let denial = input.denial(about: order.recipientID, by: account.id) { return try refuse(denial) }
+        if let denial = input.denial(about: request.recipientID, by: account.id) { return try refuse(denial) }
         if let denial = account.connectionDenial { return try refuse(denial) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The limit counts the recipient's day, because the creator cannot change the recipient's time zone.
@@ -57,15 +57,15 @@ extension Nags {
             return try refuse(
                 denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, resetSentence: next))
         }
-        guard order.policyID == nil else { throw APIError.connectionHasNoPolicies }
-        try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
+        guard request.policyID == nil else { throw APIError.connectionHasNoPolicies }
+        try await attachments.requireUsable(request.attachmentIDs, by: caller, queries)
         var nag = NagResponse(
-            order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
+            request, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
             recipientName: try row["display_name"], from: input.source, at: caller.now)
         nag.opensAt = openingTime(of: nag, after: nil, in: zone)
         return .perform(
             creationAct(
-                of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,
+                of: nag, request, basis: .nothingChanged(since: seq), by: account.pseudonym,
                 to: try row["pseudonym"], as: input),
             nag)
     }
@@ -73,11 +73,11 @@ extension Nags {
     /// Reads the caller's account, and the row of `NagStatements.creationFacts`.
     /// - Throws: 404 unless the caller is one of the connection's parties.
     private func readCreationFacts(
-        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
+        _ request: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
     ) async throws -> (Account, Row) {
         let account = try await services.access.account(caller, queries)
         let rows = try await queries.query(
-            NagStatements.creationFacts(for: order.recipientID, from: account.id, over: connection))
+            NagStatements.creationFacts(for: request.recipientID, from: account.id, over: connection))
         guard let row = rows.first else { throw APIError.noSuchConnection }
         return (account, row)
     }

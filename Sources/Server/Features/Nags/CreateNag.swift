@@ -19,29 +19,31 @@ extension Nags {
     }
 
     /// Creates a nag over the connection that it names, or in a family.
-    private func create(_ order: NagCreate, by caller: Caller) async throws -> NagResponse {
-        if order.familyID != nil, order.connectionID != nil {
+    private func create(_ request: NagCreate, by caller: Caller) async throws -> NagResponse {
+        if request.familyID != nil, request.connectionID != nil {
             throw APIError.nagHasTwoFamilies
         }
-        try Self.requireValidDueTime(order, caller.now)
+        try Self.requireValidDueTime(request, caller.now)
         return try await attachments.mappingAttachmentConflict {
-            if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
-            return try await create(order, in: try await family(of: order, by: caller), by: caller)
+            if let connection = request.connectionID { return try await create(request, over: connection, by: caller) }
+            return try await create(request, in: try await family(of: request, by: caller), by: caller)
         }
     }
 
     /// Creates a nag in a family for a request. Dictated words to another person are refused: they may only become a
     /// draft.
-    private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
-        let input = provenance(of: order.capture, at: caller.now)
+    private func create(_ request: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
+        let input = provenance(of: request.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if let earlier = try await duplicate(of: order, in: family, by: caller, queries) { return .answer(earlier) }
-            if let denial = input.denial(about: order.recipientID, by: member.userID) {
+            if let earlier = try await duplicate(of: request, in: family, by: caller, queries) {
+                return .answer(earlier)
+            }
+            if let denial = input.denial(about: request.recipientID, by: member.userID) {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
             }
-            return try await creationDecision(of: order, by: member, as: input, caller, queries)
+            return try await decideCreation(of: request, by: member, as: input, caller, queries)
         }
     }
 
@@ -49,11 +51,11 @@ extension Nags {
     /// replayed. The result is nil without such a nag, for a request with an `Idempotency-Key`, and for a nag with
     /// attachments. An act that depends on the result MUST require that nothing has changed since.
     func duplicate(
-        of order: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
+        of request: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
-        guard caller.context.idempotency == nil, order.attachmentIDs.isEmpty else { return nil }
+        guard caller.context.idempotency == nil, request.attachmentIDs.isEmpty else { return nil }
         let rows = try await queries.query(
-            NagStatements.duplicate(of: order, in: ledger, by: caller.userID, at: caller.now))
+            NagStatements.duplicate(of: request, in: ledger, by: caller.userID, at: caller.now))
         guard let earlier: NagID = try rows.first?["id"] else { return nil }
         caller.markReplayed()
         return try await view(caller, earlier, queries).nag
@@ -61,25 +63,26 @@ extension Nags {
 
     /// Creates a nag that was written offline, by the rules and within the limits of one that is sent at once.
     func create(
-        _ order: NagCreate, in family: FamilyID, by caller: Caller, as input: Provenance
+        _ request: NagCreate, in family: FamilyID, by caller: Caller, as input: Provenance
     ) async throws {
         let _: NagResponse = try await attachments.mappingAttachmentConflict {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
-                return try await creationDecision(of: order, by: member, as: input, caller, queries)
+                return try await decideCreation(of: request, by: member, as: input, caller, queries)
             }
         }
     }
 
     /// Decides about a new nag in the member's family.
-    func creationDecision(
-        of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
+    func decideCreation(
+        of request: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
-        try Self.requireValidDueTime(order, caller.now)
+        try Self.requireValidDueTime(request, caller.now)
         let today = countedDay(in: member.timeZone, zoneChangedAt: member.timeZoneChangedAt, at: caller.now)
         let rows = try await queries.query(
             NagStatements.creationFacts(
-                for: order.recipientID, from: caller.userID, in: member.familyID, policy: order.policyID, day: today))
+                for: request.recipientID, from: caller.userID, in: member.familyID, policy: request.policyID,
+                day: today))
         guard let row = rows.first else { throw APIError.noSuchMember }
         if let (denial, refusal) = try Self.denial(row, in: member, at: caller.now) {
             return .refuse(
@@ -89,40 +92,40 @@ extension Nags {
                 refusal)
         }
         guard try row["is_policy_known"] else { throw APIError.policyIsUnknown }
-        try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
+        try await attachments.requireUsable(request.attachmentIDs, by: caller, queries)
         var nag = NagResponse(
-            order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
+            request, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
             member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
         nag.opensAt = openingTime(of: nag, after: nil, in: member.timeZone)
         return .perform(
             creationAct(
-                of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
+                of: nag, request, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
                 to: try row["pseudonym"], as: input),
             nag)
     }
 
     /// Requires a due time within the limits.
-    private static func requireValidDueTime(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
-        if let fault = DueTimeLimit.fault(of: order.dueAt.flooredToMillisecond, now: now) {
+    private static func requireValidDueTime(_ request: NagCreate, _ now: Timestamp) throws(APIError) {
+        if let fault = DueTimeLimit.fault(of: request.dueAt.flooredToMillisecond, now: now) {
             throw APIError.dueTimeIsInvalid(fault)
         }
     }
 
     /// Returns the act that creates a nag. The act's feed event has the ID that `input` gives it.
     func creationAct(
-        of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
+        of nag: NagResponse, _ request: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
         as input: Provenance
     ) -> Act {
         let (now, event) = (nag.createdAt, input.event)
         var details: AuditBody = ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339]
         details.merge(input.auditDetails)
-        if !order.attachmentIDs.isEmpty { details["attachments"] = "\(order.attachmentIDs.count)" }
+        if !request.attachmentIDs.isEmpty { details["attachments"] = "\(request.attachmentIDs.count)" }
         return Act(
             kind: .nagCreated, basis: basis, actor: creator, subject: recipient, resource: nag.id.retyped(),
             details: details,
             statements: [
                 NagStatements.insert(
-                    nag, policy: order.policyID,
+                    nag, policy: request.policyID,
                     nextStep: services.escalationPlan.earliestStepTime(
                         after: .initial, dueAt: nag.dueAt, committedAt: nil),
                     source: input.source),
@@ -131,7 +134,7 @@ extension Nags {
                     nag.creationPayload, source: input.source),
                 input.insert(.nag, by: nag.creatorID, on: nag.id, at: now),
             ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
-                + AttachmentStatements.attach(order.attachmentIDs, in: nag.id))
+                + AttachmentStatements.attach(request.attachmentIDs, in: nag.id))
     }
 
     /// Returns the part of an act that notifies `person` of an event; nothing if the person is the actor.
@@ -151,8 +154,8 @@ extension Nags {
 
     /// Returns the family of the new nag. A nag that names neither a family nor a connection belongs to the creator's
     /// own family.
-    private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
-        if let family = order.familyID { return family }
+    private func family(of request: NagCreate, by caller: Caller) async throws -> FamilyID {
+        if let family = request.familyID { return family }
         guard let family = try await services.access.account(caller, services.database).family else {
             throw APIError.nagNeedsFamily
         }
@@ -188,16 +191,17 @@ extension Nags {
 extension NagResponse {
     /// Creates a new open nag.
     init(
-        _ order: NagCreate, id: NagID, in family: FamilyID?, by creator: UserID, _ creatorName: String?,
+        _ request: NagCreate, id: NagID, in family: FamilyID?, by creator: UserID, _ creatorName: String?,
         recipientName: String?, from source: StoredSource, at now: Timestamp
     ) {
         self.init(
-            id: id, familyID: family, connectionID: order.connectionID, creatorID: creator,
-            recipientID: order.recipientID, creatorDisplayName: creatorName, recipientDisplayName: recipientName,
-            dueAt: order.dueAt.flooredToMillisecond, category: order.category, doneDefinition: order.doneDefinition,
-            description: order.description, strategyTemplate: order.strategyTemplate, recurrence: order.recurrence,
-            parentNagID: nil, status: .open, createdAt: now, completedAt: nil, committedAt: nil,
-            recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init), source: source)
+            id: id, familyID: family, connectionID: request.connectionID, creatorID: creator,
+            recipientID: request.recipientID, creatorDisplayName: creatorName, recipientDisplayName: recipientName,
+            dueAt: request.dueAt.flooredToMillisecond, category: request.category,
+            doneDefinition: request.doneDefinition, description: request.description,
+            strategyTemplate: request.strategyTemplate, recurrence: request.recurrence, parentNagID: nil,
+            status: .open, createdAt: now, completedAt: nil, committedAt: nil, recipientDismissedAt: nil,
+            attachmentURLs: request.attachmentIDs.map(AttachmentURL.init), source: source)
     }
 
     /// The payload of the nag's `nag_created` event in the feed.

@@ -16,7 +16,7 @@ extension NagStatements {
                \(PreferenceStatements.preferences(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.preferences(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                \(PreferenceStatements.childQuietHours),
-               \(ConsentStatements.isInForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
+               \(ConsentStatements.isInForce(.smsOptIn, user: "n.recipient_id", family: settingsFamily))
                    AS recipient_may_text,
                \(ConsentStatements.isInForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))
                    AS creator_may_text,

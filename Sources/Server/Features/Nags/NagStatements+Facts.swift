@@ -5,15 +5,15 @@ import SQL
 extension NagStatements {
     /// Reads an open nag that the creator created within the last two seconds in a family or connection, with the same
     /// recipient, due time, category, done definition, description and recurrence, and without attachments.
-    static func duplicate(of order: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
+    static func duplicate(of request: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
         """
         SELECT n.id FROM nags n
         WHERE n.family_id = \(ledger) AND n.creator_id = \(creator)
             AND n.created_at > \(now - .seconds(2)) AND n.created_at <= \(now)
-            AND n.recipient_id = \(order.recipientID) AND n.due_at = \(order.dueAt.flooredToMillisecond)
-            AND n.category = \(order.category) AND n.done_definition = \(order.doneDefinition)
-            AND n.description IS NOT DISTINCT FROM \(order.description)
-            AND n.recurrence IS NOT DISTINCT FROM \(order.recurrence)
+            AND n.recipient_id = \(request.recipientID) AND n.due_at = \(request.dueAt.flooredToMillisecond)
+            AND n.category = \(request.category) AND n.done_definition = \(request.doneDefinition)
+            AND n.description IS NOT DISTINCT FROM \(request.description)
+            AND n.recurrence IS NOT DISTINCT FROM \(request.recurrence)
             AND n.parent_nag_id IS NULL AND n.status = 'open' AND NOT n.has_attachments
         ORDER BY n.created_at, n.id LIMIT 1
         """

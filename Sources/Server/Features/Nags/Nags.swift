@@ -19,7 +19,7 @@ package final class Nags {
         self.gamification = gamification
     }
 
-    /// Registers the routes of the group `nags`.
+    /// Registers the operations of the tag `nags`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createNag, create)
         routes.signedIn(API.listNags, list)

@@ -18,7 +18,7 @@ final class Policies {
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `policies`.
+    /// Registers the operations of the tag `policies`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listPolicies, list)
         routes.signedIn(API.getPolicy, get)

@@ -15,7 +15,7 @@ package final class MemberPreferences {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `preferences`: what members want for themselves in a family.
+    /// Registers the operations of the tag `preferences`: what members want for themselves in a family.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getPreferences, get)
         routes.signedIn(API.updatePreferences, update)
@@ -111,7 +111,7 @@ package final class MemberPreferences {
         return PreferenceStatements.store(
             stored, of: current.user, hasDigest: hasDigest,
             skippedDate: startsDigests
-                ? DigestTurn.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
+                ? DigestDecision.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
             at: now)
     }
 

@@ -17,7 +17,7 @@ package final class Reports {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `reports`: a family's nags in figures.
+    /// Registers the operations of the tag `reports`: a family's nags in figures.
     func register(in routes: RouteTable) {
         routes.signedIn(API.getWeeklyReport, weekly)
         routes.signedIn(API.getFamilyMetrics, metrics)

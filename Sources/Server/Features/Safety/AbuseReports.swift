@@ -12,7 +12,7 @@ final class AbuseReports {
 
     init(_ services: Services) { self.services = services }
 
-    /// The operations on abuse reports in the group `safety`.
+    /// Registers the operations on abuse reports, of the tag `safety`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.createAbuseReport, create)
         routes.signedIn(API.getAbuseReport, getReport)

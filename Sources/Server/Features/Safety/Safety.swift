@@ -10,7 +10,7 @@ package final class Safety {
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `safety`: blocks between people, and suspended relationships.
+    /// Registers the operations of the tag `safety`: blocks between people, and suspended relationships.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listBlocks, listBlocks)
         routes.signedIn(API.createBlock, block)
@@ -97,15 +97,12 @@ package final class Safety {
         _ caller: Caller, against target: UserID?,
         _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
     ) async throws -> BlockResponse {
-        let family = try await services.access.account(caller, services.database).family ?? .outside
         let nags = NagStatements.openConnectionNags(between: caller.userID, and: target ?? caller.userID)
         return try await ConnectionNagCancellation(services).cancelAndRetry(
             onViolationOf: .blockedHasNoConnectionNag, nags, caller.context
         ) {
-            try await services.ledger.write(caller, in: family) { queries in
-                let seq = try await Ledger.newestSequenceNumber(of: family, queries)
-                let account = try await services.access.account(caller, queries)
-                return try await decide(Blocker(pseudonym: account.pseudonym, seq: seq), queries)
+            try await services.writeToOwnChain(caller) { account, seq, queries in
+                try await decide(Blocker(pseudonym: account.pseudonym, seq: seq), queries)
             }
         }
     }

@@ -16,7 +16,7 @@ final class Feed {
 
     init(_ services: Services) { self.services = services }
 
-    /// The group `sync`: the family feed.
+    /// Registers the operations of the tag `sync`: the family feed.
     func register(in routes: RouteTable) {
         routes.signedInWriting(API.syncEvents, read)
     }

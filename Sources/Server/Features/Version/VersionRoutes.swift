@@ -1,6 +1,6 @@
 import Contract
 
-/// The group `version`: the versions of server and API, for clients to compare with their own.
+/// The operations of the tag `version`: the versions of server and API, for clients to compare with their own.
 enum VersionRoutes {
     static func register(in routes: RouteTable) {
         routes.constant(API.getVersion, VersionResponse())

@@ -147,7 +147,7 @@ final class ChannelSender {
         do {
             try reach(.claimed)
             let now = services.clock.now()
-            guard let row = try await services.database.query(DeliveryStatements.facts(of: claim, at: now)).first else {
+            guard let row = try await services.database.query(DeliveryStatements.facts(of: claim)).first else {
                 return
             }
             let facts = try DeliveryFacts(row, try await digest(of: claim, at: now))

@@ -155,6 +155,33 @@ struct BackgroundCheckTests {
         }
     }
 
+    @Test("a pass that has lost its lease at its end is not reported as finished")
+    func lostLease() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            // Another instance takes the lease before the result is stored.
+            try await server.sql(
+                """
+                CREATE FUNCTION lose_lease() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$
+                """)
+            try await server.sql(
+                """
+                CREATE TRIGGER lose_lease BEFORE UPDATE ON audit_pass FOR EACH ROW
+                WHEN (NEW.finished_at IS DISTINCT FROM OLD.finished_at) EXECUTE FUNCTION lose_lease()
+                """)
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
+            let status = PassStatus()
+            await #expect(throws: (any Error).self) {
+                try await server.checking { database in
+                    try await BackgroundCheck(
+                        database: database, keys: keys, clock: clock, random: random, status: status, log: Log(.off),
+                        pace: Self.pace
+                    ).runTurn()
+                }
+            }
+            #expect(status.current != nil && status.current?.finishedAt == nil)
+        }
+    }
+
     @Test("findings count at once, until a full pass of the background check has none")
     func verdicts() {
         var status = PassStatus.Status()

@@ -121,17 +121,17 @@ struct Forger {
         for table in ["audit_leaf", "audit_node", "audit_checkpoint"] {
             try await server.sql(SQL(unsafeSQL: "DELETE FROM \(table)"))
         }
-        guard var growth = TreeGrowth(size: 0, NodeStore()) else { return }
+        guard var frontier = TileFrontier(size: 0, NodeStore()) else { return }
         for line in lines where line.position != nil {
             let leaf = LogLeaf(family: line.entry.family, number: line.entry.number, entryHash: line.entry.hash)
-            try await server.sql(LogStatements.insertLeaves([(leaf, leaf.hash)], from: growth.size))
-            let nodes = growth.append(leaf.hash).filter { $0.level > 0 }
+            try await server.sql(LogStatements.insertLeaves([(leaf, leaf.hash)], from: frontier.size))
+            let nodes = frontier.append(leaf.hash).filter { $0.level > 0 }
             if !nodes.isEmpty { try await server.sql(LogStatements.insertNodes(nodes)) }
         }
         try await setClocks(lines)
         let keys = try #require(TestServer.auditKeyring)
         let checkpoint = Checkpoint(
-            origin: keys.origin, size: growth.size, root: growth.root, time: server.clock.now())
+            origin: keys.origin, size: frontier.size, root: frontier.root, time: server.clock.now())
         try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signingKeys)))
     }
 }

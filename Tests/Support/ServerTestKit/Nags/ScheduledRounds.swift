@@ -17,7 +17,7 @@ final class ScheduledRounds: Sendable {
     let status = SchedulerStatus()
 
     init(
-        _ server: TestServer, plan: EscalationPlan, clock: any WallClock,
+        _ server: TestServer, plan: EscalationPlan, clock: any WallClock, log: Log,
         reach: @escaping @Sendable (Scheduler.Point) throws -> Void
     ) async throws {
         let (random, tokens, status) = (server.random, server.tokens, status)
@@ -28,7 +28,7 @@ final class ScheduledRounds: Sendable {
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring,
                 escalationPlan: plan)
-            let scheduler = Scheduler(services, status: status, log: Log(.off), reach: reach)
+            let scheduler = Scheduler(services, status: status, log: log, reach: reach)
             return (LoopBound(value: scheduler), LoopBound(value: Nags(services, Gamification(services))))
         }
         (scheduler, nags) = made
@@ -64,11 +64,11 @@ struct TakenStep: Hashable, Sendable {
 extension TestServer {
     /// Runs `body` with a scheduler beside this server.
     func withScheduler<Value>(
-        plan: EscalationPlan = .standard,
+        plan: EscalationPlan = .standard, log: Log = Log(.off),
         reach: @escaping @Sendable (Scheduler.Point) throws -> Void = { _ in },
         _ body: (ScheduledRounds) async throws -> Value
     ) async throws -> Value {
-        let rounds = try await ScheduledRounds(self, plan: plan, clock: clock, reach: reach)
+        let rounds = try await ScheduledRounds(self, plan: plan, clock: clock, log: log, reach: reach)
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await body(rounds)) } catch { outcome = .failure(error) }
         await rounds.close()

@@ -35,8 +35,8 @@ public struct LogLeaf: Hashable, Sendable {
     }
 }
 
-/// The right edge of the log, level by level of the tile layout, to which leaves are appended.
-public struct TreeGrowth: Sendable {
+/// The frontier (right edge) of the log, level by level of the tile layout, to which leaves are appended.
+public struct TileFrontier: Sendable {
     /// A new hash of the layout.
     public struct Node: Hashable, Sendable {
         public let level: Int
@@ -57,7 +57,7 @@ public struct TreeGrowth: Sendable {
         }
     }
 
-    /// Creates the right edge of a tree of that size; nil where one of its hashes is missing.
+    /// Creates the frontier of a tree of that size; nil where one of its hashes is missing.
     public init?(size: Int64, _ store: NodeStore) {
         self.size = size
         edges = []

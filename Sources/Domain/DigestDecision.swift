@@ -1,6 +1,6 @@
 /// The decision whether a person's daily digest is due. It is due once for each date in the person's zone, from a
 /// chosen time of day on.
-public struct DigestTurn: Hashable, Sendable {
+public struct DigestDecision: Hashable, Sendable {
     /// The date whose digest is due now; nil if today's digest is not due yet, or was made or skipped.
     public let dueDate: CivilDate?
     /// The time at which to check again, which is later than `now`.

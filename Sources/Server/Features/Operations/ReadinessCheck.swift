@@ -6,7 +6,7 @@ import SQL
 
 /// Answers readiness probes. The server is ready if it is not stopping, the database answers in time and accepts
 /// writes, and the server's clock agrees with the database's.
-final class Readiness {
+final class ReadinessCheck {
     /// The time within which the database must answer.
     static let timeout = Duration.seconds(1)
 
@@ -25,7 +25,7 @@ final class Readiness {
         self.telemetry = telemetry
     }
 
-    /// The group `operations`: liveness and readiness, for probes.
+    /// Registers the operations of the tag `operations`: liveness and readiness, for probes.
     func register(in routes: RouteTable) {
         routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))
         routes.open(API.checkReadiness, check)

@@ -5,7 +5,7 @@ import Reactor
 
 /// The client of a server's audit operations over HTTP, through the environment's proxy if there is one. The requests
 /// of a command run on one event loop.
-final class AuditServer: Sendable {
+final class AuditClient: Sendable {
     private let baseURL: String
     private let token: String?
     private let loop: EventLoop
