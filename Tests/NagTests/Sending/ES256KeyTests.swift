@@ -19,7 +19,7 @@ struct ES256KeyTests {
         Curve(testDescription: "P-384", identifier: [0x2B, 0x81, 4, 0, 0x22], isAccepted: false),
     ]
 
-    @Test("a key of P-256 is accepted, and a key of any other curve refused, also of one of 256 bits", arguments: curves)
+    @Test("a key of P-256 is accepted, one of another curve refused, also with 256 bits", arguments: curves)
     func curve(_ curve: Curve) {
         // The structure ECPrivateKey of RFC 5915: a version, the private key, and the curve.
         let parameters = [6, UInt8(curve.identifier.count)] + curve.identifier
