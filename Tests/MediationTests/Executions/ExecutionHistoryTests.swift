@@ -76,7 +76,7 @@ struct ExecutionHistoryTests {
             try await server.sql(
                 """
                 INSERT INTO ai_executions SELECT r.* FROM ai_executions e, generate_series(1, 249) i,
-                    jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid())) r
+                    jsonb_populate_record(e, jsonb_build_object('id', md5(i::text)::uuid)) r
                 """)
             let export = try await server.database.run { database in
                 try await database.transaction { transaction in
