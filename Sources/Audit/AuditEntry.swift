@@ -88,7 +88,7 @@ public struct AuditEntry: Hashable, Sendable {
     }
 
     /// The `previous` of a chain's first entry.
-    public static let genesis = sha256([])
+    public static let genesisHash = sha256([])
 }
 
 /// The details of an act: names and values, bound to the entry by a salted commitment.
@@ -151,7 +151,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return values
     }
 
-    /// Sets the details `<name>_1`, `<name>_2` and so on.
+    /// Sets the details `<name>_1`, `<name>_2` and so on. Those with a higher number are kept.
     public mutating func setNumberedValues(_ name: String, _ values: [String]) {
         for (index, value) in values.enumerated() { self["\(name)_\(index + 1)"] = value }
     }

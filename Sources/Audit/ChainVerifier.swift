@@ -21,7 +21,7 @@ public struct ChainVerifier {
     public let family: FamilyID
     public private(set) var lastNumber: Int64 = 0
     /// The hash of the last entry that was checked.
-    public private(set) var head = AuditEntry.genesis
+    public private(set) var head = AuditEntry.genesisHash
     private var lastTime = Timestamp(microseconds: .min)
 
     public init(family: FamilyID) { self.family = family }

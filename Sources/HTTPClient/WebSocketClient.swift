@@ -54,7 +54,7 @@ public final class WebSocketClient {
         key = WebSocketKey(using: &random)
         (self.poller, self.limits, self.random) = (poller, limits, random)
         client = HTTPClient(poller, networks: networks, authorities: authorities)
-        parser = WebSocketParser(from: .server, limit: limits.message)
+        parser = WebSocketParser(from: .server, messageLimit: limits.message)
     }
 
     /// Opens the socket, and returns when the server closes it. This method MUST be called at most once.

@@ -57,7 +57,7 @@ package struct RoutedQuestion {
     func record(_ answer: AIRecord, by author: Authorship, _ stages: StageRecorder, _ log: ExecutionLog)
         -> ExecutionRecord
     {
-        var record = makeRecord(author, author.confidence(answer.confidence), stages, code: nil, log)
+        var record = makeRecord(author, author.confidence(answer.ruleConfidence), stages, code: nil, log)
         record.execution.grounding = answer.grounding
         return record
     }

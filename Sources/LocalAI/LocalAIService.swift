@@ -100,7 +100,7 @@ public struct LocalAIService: AIService {
             let modelName = (try? routed.route.get())?.model ?? provider.name.rawValue
             return Authorship(
                 fallback: problem.fallback,
-                asked: problem.wasAsked ? AskedModel(provider.name, modelName, provider.reach) : nil)
+                asked: problem.mayHaveBeenAsked ? AskedModel(provider.name, modelName, provider.reach) : nil)
         }
     }
 

@@ -83,7 +83,7 @@ public final class HTTPModelProvider: ModelProvider {
         let text = trimmed(answer.text)
         guard !text.isEmpty else { throw .unreadable }
         let latency = now() - startedAt
-        health.recordAnswer(after: latency)
+        health.recordLatency(latency)
         return ModelResult(
             text: text, provider: name, model: model, latency: latency, tokenCount: answer.tokenCount,
             structuredFields: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })

@@ -15,7 +15,7 @@ public final class ProviderHealth: Sendable {
     private struct State {
         var breaker = CircuitBreaker()
         var latestCheck: Check?
-        var latency: Duration?
+        var latestLatency: Duration?
         /// Whether the latest fault was that no connection was established.
         var isLatestFaultOfConnection = false
         /// The end of the latest rate limit; nil before the first.
@@ -35,7 +35,7 @@ public final class ProviderHealth: Sendable {
     public var latestCheck: Check? { state.withLock(\.latestCheck) }
 
     /// The time that the latest answer took; nil before the first.
-    public var latestLatency: Duration? { state.withLock(\.latency) }
+    public var latestLatency: Duration? { state.withLock(\.latestLatency) }
 
     /// The state of the network to the provider. While requests are paused after several faults, it is offline if the
     /// latest fault was that no connection was established, and degraded otherwise. At any other time it is online.
@@ -72,7 +72,7 @@ public final class ProviderHealth: Sendable {
         return Int(seconds) + (fraction > 0 ? 1 : 0)
     }
 
-    func recordAnswer(after latency: Duration) { state.withLock { $0.latency = latency } }
+    func recordLatency(_ latency: Duration) { state.withLock { $0.latestLatency = latency } }
 
     /// Records a fault.
     /// - Parameter isConnectionFault: whether no connection was established.

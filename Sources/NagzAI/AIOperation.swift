@@ -93,14 +93,14 @@ public struct AIRecord: Sendable {
     /// Whether the response is a granted push-back, which counts towards the policy's limit for the nag.
     public var countsTowardsLimit: Bool
     /// The confidence that the rules gave, 0 to 1; nil if they gave none. `Authorship.confidence` gives the answer's.
-    public var confidence: Double?
+    public var ruleConfidence: Double?
     /// The grounding of a tip, a push-back or a coach's answer; nil for other operations.
     public var grounding: Grounding?
 
     public init(
         promptType: String? = nil, tone: AITone = .neutral, summary: String, content: String = "",
         inputs: [(name: String, value: String)], classification: String, countsTowardsLimit: Bool = false,
-        confidence: Double? = nil, grounding: Grounding? = nil
+        ruleConfidence: Double? = nil, grounding: Grounding? = nil
     ) {
         self.promptType = promptType
         self.tone = tone
@@ -109,7 +109,7 @@ public struct AIRecord: Sendable {
         self.inputs = inputs
         self.classification = classification
         self.countsTowardsLimit = countsTowardsLimit
-        self.confidence = confidence
+        self.ruleConfidence = ruleConfidence
         self.grounding = grounding
     }
 }

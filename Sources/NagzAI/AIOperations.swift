@@ -10,7 +10,7 @@ public enum AIOperations {
             AIRecord(
                 summary: "Excuse: \(response.category.rawValue)", content: response.summary,
                 inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
-                classification: response.category.rawValue, confidence: response.confidence)
+                classification: response.category.rawValue, ruleConfidence: response.confidence)
         },
         wording: ModelWording(\.summary) { _, question, _, names in
             .summarizeExcuse(question.text, memberNames: names)
@@ -105,9 +105,9 @@ public enum AIOperations {
                 tone: heuristics.tone(misses: facts.missCount7d, streak: facts.streak).tone, summary: response.answer,
                 content: response.answer,
                 inputs: facts.counts + [("text_length", "\(question.text.unicodeScalars.count)")],
-                classification: response.topic.rawValue, confidence: response.confidence,
+                classification: response.topic.rawValue, ruleConfidence: response.confidence,
                 grounding: Grounding(
-                    persona: facts.tone, session: facts.session.count, events: response.citations.count))
+                    persona: facts.tone, session: facts.sessionTurns.count, events: response.citations.count))
         },
         wording: ModelWording(\.answer) { heuristics, question, snapshot, names in
             .askCoach(question.text, snapshot, heuristics, memberNames: names)
@@ -120,9 +120,10 @@ extension NagFacts {
         [
             ("miss_count_7d", "\(missCount7d)"), ("streak", "\(streak)"),
             ("time_conflict_count_7d", "\(timeConflictCount7d)"),
-            ("category", "\(categoryRecord.completed)/\(categoryRecord.total)"),
-            ("category_7d", "\(recentCategoryRecord.completed)/\(recentCategoryRecord.total)"),
-            ("overall", "\(overallRecord.completed)/\(overallRecord.total)"), ("push_backs", "\(pushBacks.count)"),
+            ("category", "\(categoryRecord.completed)/\(categoryRecord.resolved)"),
+            ("category_7d", "\(recentCategoryRecord.completed)/\(recentCategoryRecord.resolved)"),
+            ("overall", "\(overallRecord.completed)/\(overallRecord.resolved)"),
+            ("push_backs", "\(cyclePushBacks.count)"),
         ]
     }
 }

@@ -55,7 +55,7 @@ public struct CoachFacts: Hashable, Sendable {
     /// The tone that the person prefers.
     public var tone: PreferredTone
     /// The latest turns of the AI session that the question belongs to, oldest first.
-    public var session: [SessionTurn] = []
+    public var sessionTurns: [SessionTurn] = []
 
     public init(
         familyID: FamilyID, userID: UserID, nags: [Nag], missCount7d: Int = 0, streak: Int = 0,

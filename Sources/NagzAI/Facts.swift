@@ -43,7 +43,7 @@ public struct NagFacts: Hashable, Sendable {
     public var overallRecord: CompletionRecord
     /// The times of this nag's granted push-backs since its due cycle began, in any order. A new due time begins a new
     /// due cycle.
-    public var pushBacks: [Timestamp]
+    public var cyclePushBacks: [Timestamp]
     /// The time of the latest push-back of an earlier due cycle; nil if there is none. It does not count towards the
     /// maximum, but its cooldown applies.
     public var earlierPushBack: Timestamp?
@@ -52,12 +52,12 @@ public struct NagFacts: Hashable, Sendable {
     /// The family's policy: push-back maximum and cooldown.
     public var policy: FamilyPolicy
     /// The latest turns of the AI session that the question belongs to, oldest first.
-    public var session: [SessionTurn] = []
+    public var sessionTurns: [SessionTurn] = []
 
     public init(
         nag: NagSnapshot, missCount7d: Int = 0, streak: Int = 0, timeConflictCount7d: Int = 0,
         categoryRecord: CompletionRecord = .none, recentCategoryRecord: CompletionRecord = .none,
-        overallRecord: CompletionRecord = .none, pushBacks: [Timestamp] = [], earlierPushBack: Timestamp? = nil,
+        overallRecord: CompletionRecord = .none, cyclePushBacks: [Timestamp] = [], earlierPushBack: Timestamp? = nil,
         preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
     ) {
         self.nag = nag
@@ -67,7 +67,7 @@ public struct NagFacts: Hashable, Sendable {
         self.categoryRecord = categoryRecord
         self.recentCategoryRecord = recentCategoryRecord
         self.overallRecord = overallRecord
-        self.pushBacks = pushBacks
+        self.cyclePushBacks = cyclePushBacks
         self.earlierPushBack = earlierPushBack
         self.preferences = preferences
         self.policy = policy
@@ -102,16 +102,16 @@ public struct NagSnapshot: Hashable, Sendable {
 /// Two counts of nags: the resolved ones (completed or missed), and the completed ones among them.
 public struct CompletionRecord: Hashable, Sendable {
     /// The number of resolved nags.
-    public var total: Int
+    public var resolved: Int
     /// The number of completed nags.
     public var completed: Int
 
-    public init(total: Int, completed: Int) {
-        self.total = total
+    public init(resolved: Int, completed: Int) {
+        self.resolved = resolved
         self.completed = completed
     }
 
-    public static let none = CompletionRecord(total: 0, completed: 0)
+    public static let none = CompletionRecord(resolved: 0, completed: 0)
 }
 
 /// The nags that one user missed in one family.

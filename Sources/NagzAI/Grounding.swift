@@ -22,14 +22,14 @@ extension NagFacts {
     /// within `FactWindow.recent`.
     var coachingGrounding: Grounding {
         Grounding(
-            persona: preferences.tone, session: session.count,
-            events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategoryRecord.total))
+            persona: preferences.tone, session: sessionTurns.count,
+            events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategoryRecord.resolved))
     }
 
     /// The grounding of a push-back. It counts the misses within `FactWindow.recent`, and the push-backs of the nag's
     /// due cycle, or the latest earlier one if there are none.
     var pushBackGrounding: Grounding {
-        let pushBackCount = pushBacks.isEmpty && earlierPushBack != nil ? 1 : pushBacks.count
+        let pushBackCount = cyclePushBacks.isEmpty && earlierPushBack != nil ? 1 : cyclePushBacks.count
         return Grounding(persona: preferences.tone, events: max(0, missCount7d) + pushBackCount)
     }
 }

@@ -24,7 +24,7 @@ extension Heuristics {
     /// the topic of the previous question.
     public func coachAnswer(to text: String, for snapshot: Snapshot<CoachFacts>) -> Outcome<CoachAnswer> {
         let facts = snapshot.facts
-        let (topics, followUpCount) = coachTopics(of: text, after: facts.session)
+        let (topics, followUpCount) = coachTopics(of: text, after: facts.sessionTurns)
         let topic = topics.contains(.unknown) ? .unknown : CoachTopic.allCases.first(where: topics.contains) ?? .unknown
         let tone = tone(misses: facts.missCount7d, streak: facts.streak)
         var answer = CoachAnswer(

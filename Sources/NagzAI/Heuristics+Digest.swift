@@ -15,13 +15,13 @@ extension Heuristics {
             summaryText: summary(rows, isOwn: facts.subject != nil, naming: spokenName),
             memberSummaries: rows.map { member, tally in
                 MemberSummary(
-                    userID: member.userID, displayName: member.displayName, totalNags: tally.total,
+                    userID: member.userID, displayName: member.displayName, totalNags: tally.due,
                     completed: tally.completed, missed: tally.missed, completionRate: tally.rate.fourDecimals)
             },
             totals: DigestTotals(
-                totalNags: totals.total, completed: totals.completed, missed: totals.missed, open: totals.open,
+                totalNags: totals.due, completed: totals.completed, missed: totals.missed, open: totals.open,
                 overdue: totals.overdue, completionRate: totals.rate.fourDecimals))
-        return Outcome(response, totals.total == 0 ? .digestNothingDue : .digestWeek)
+        return Outcome(response, totals.due == 0 ? .digestNothingDue : .digestWeek)
     }
 
     /// Returns the digest's text with `PromptFacts.personPhrase` in place of the praised member's name, and the name
@@ -72,22 +72,22 @@ extension Heuristics {
     /// - Parameter naming: returns the words for a member by their display name.
     private func summary(_ rows: [Row], isOwn: Bool, naming: (String?) -> String) -> String {
         let totals = Self.totals(rows)
-        guard totals.total > 0 else {
-            let sentence = phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue)
+        guard totals.due > 0 else {
+            let sentence = phrasebook.digestSentence(isOwn ? .ownNothingDue : .nothingDue)
             return ([sentence] + openSentence(totals)).joined(separator: " ")
         }
         var sentences = [
-            phrasebook.sentence(
+            phrasebook.digestSentence(
                 isOwn ? .ownRate : .rate,
-                [.percent: "\(totals.rate.percent)", .completed: "\(totals.completed)", .total: "\(totals.total)"])
+                [.percent: "\(totals.rate.percent)", .completed: "\(totals.completed)", .total: "\(totals.due)"])
         ]
         if !isOwn, let (member, tally) = Self.bestRow(rows) {
             sentences.append(
-                phrasebook.sentence(
+                phrasebook.digestSentence(
                     .best,
                     [
                         .name: naming(member.displayName), .completed: "\(tally.completed)",
-                        .total: "\(tally.total)",
+                        .total: "\(tally.due)",
                     ]))
         }
         let open = openSentence(totals)
@@ -98,20 +98,21 @@ extension Heuristics {
     private func openSentence(_ totals: Tally) -> [String] {
         switch (totals.open, totals.overdue) {
         case (0, _): []
-        case (1, 0): [phrasebook.sentence(.openOne)]
-        case (_, 0): [phrasebook.sentence(.openMany, [.count: "\(totals.open)"])]
-        case (1, _): [phrasebook.sentence(.overdueOne)]
-        case (totals.overdue, _): [phrasebook.sentence(.overdueMany, [.count: "\(totals.overdue)"])]
-        default: [phrasebook.sentence(.openSomeOverdue, [.count: "\(totals.open)", .overdue: "\(totals.overdue)"])]
+        case (1, 0): [phrasebook.digestSentence(.openOne)]
+        case (_, 0): [phrasebook.digestSentence(.openMany, [.count: "\(totals.open)"])]
+        case (1, _): [phrasebook.digestSentence(.overdueOne)]
+        case (totals.overdue, _): [phrasebook.digestSentence(.overdueMany, [.count: "\(totals.overdue)"])]
+        default:
+            [phrasebook.digestSentence(.openSomeOverdue, [.count: "\(totals.open)", .overdue: "\(totals.overdue)"])]
         }
     }
 
     /// Returns the sentence about missed nags. If no nag was missed, it says that everything is done.
     private func closedSentence(_ totals: Tally) -> String {
         switch totals.missed {
-        case 0: phrasebook.sentence(.allDone)
-        case 1: phrasebook.sentence(.missedOne)
-        default: phrasebook.sentence(.missedMany, [.count: "\(totals.missed)"])
+        case 0: phrasebook.digestSentence(.allDone)
+        case 1: phrasebook.digestSentence(.missedOne)
+        default: phrasebook.digestSentence(.missedMany, [.count: "\(totals.missed)"])
         }
     }
 
@@ -132,7 +133,7 @@ extension Heuristics {
     private func spokenName(_ name: String?) -> String {
         let shortName = Self.shortened(singleLine(name ?? ""), to: 40)
         return shortName.isEmpty || !phrasebook.disrespectfulPhrases(in: shortName).isEmpty
-            ? phrasebook.sentence(.someone) : shortName
+            ? phrasebook.digestSentence(.someone) : shortName
     }
 }
 
@@ -146,8 +147,8 @@ private struct Tally {
     var overdue = 0
 
     /// The number of nags that were due: those that are completed, missed or overdue.
-    var total: Int { completed + missed + overdue }
-    var rate: Ratio { Ratio(completed, of: total) }
+    var due: Int { completed + missed + overdue }
+    var rate: Ratio { Ratio(completed, of: due) }
 
     mutating func count(_ nag: DigestFacts.Nag, now: Timestamp) {
         switch nag.status {

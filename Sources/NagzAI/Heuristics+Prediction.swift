@@ -21,7 +21,7 @@ extension Heuristics {
             ])
         switch facts.nag.status {
         case .open:
-            let percent = Self.likelihood(category, overall, misses: Int64(misses), hasStreak: streak >= 3)
+            let percent = Self.likelihoodPercent(category, overall, misses: Int64(misses), hasStreak: streak >= 3)
             response.likelihood = Double(percent) / 100
             response.suggestedReminderTime = Self.reminderTime(snapshot, percent: percent)
             return Outcome(response, .predictionWeighedRates)
@@ -36,7 +36,9 @@ extension Heuristics {
     /// Returns the likelihood in hundredths, clamped to 5…95: 0.6 × the expected rate of the category + 0.4 × that of
     /// all categories − 0.1 × misses + 0.05 for a streak of three or more. It is computed in integers over the common
     /// denominator and rounded once, half up, so that all platforms agree.
-    private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
+    private static func likelihoodPercent(
+        _ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool
+    ) -> Int64 {
         let (categoryRate, overallRate) = (category.expectedRate, overall.expectedRate)
         let correction = (hasStreak ? 5 : 0) - 10 * misses
         let denominator = categoryRate.denominator * overallRate.denominator

@@ -50,7 +50,7 @@ public final class Heuristics: Sendable {
             phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category)
         }
         // A session gets no tip a second time as long as the pool has a tip that it has not had.
-        let earlierAnswers = Set(facts.session.map(\.answer))
+        let earlierAnswers = Set(facts.sessionTurns.map(\.answer))
         let number =
             earlierAnswers.isEmpty
             ? dailyNumber
@@ -65,7 +65,7 @@ public final class Heuristics: Sendable {
 
     private static func scenario(_ facts: NagFacts) -> (CoachingScenario, HeuristicRule) {
         if facts.timeConflictCount7d >= 2 { return (.repeatedTimeConflict, .coachingRepeatedTimeConflict) }
-        if facts.missCount7d == 1 { return (.firstMiss, .coachingFirstMiss) }
+        if facts.missCount7d == 1 { return (.oneRecentMiss, .coachingOneRecentMiss) }
         if facts.streak >= 3 { return (.streak3, .coachingStreak) }
         let record = Ratio(facts.recentCategoryRecord)
         if facts.nag.category == .homework, record.total >= 3, record.part * 5 >= record.total * 4 {
@@ -87,10 +87,11 @@ public final class Heuristics: Sendable {
             let tone = wordingTone(for: facts)
             let timing: PushBackTiming = snapshot.now < facts.nag.dueAt ? .upcoming : .overdue
             let number = Self.poolIndex(
-                for: facts.nag.id, count: phrasebook.messageCount(timing, tone), offset: Int64(facts.pushBacks.count))
+                for: facts.nag.id, count: phrasebook.pushBackMessageCount(timing, tone),
+                offset: Int64(facts.cyclePushBacks.count))
             response.shouldPushBack = true
             response.tone = self.tone(for: facts).response.tone
-            response.message = phrasebook.message(number, timing, tone: tone, category: facts.nag.category)
+            response.message = phrasebook.pushBackMessage(number, timing, tone: tone, category: facts.nag.category)
         }
         return Outcome(response, rule)
     }
@@ -99,12 +100,12 @@ public final class Heuristics: Sendable {
         let facts = snapshot.facts
         if facts.nag.status != .open { return (.nagNotOpen, .pushBackNagNotOpen) }
         if facts.preferences.pushBackMode == .off { return (.modeOff, .pushBackModeOff) }
-        if facts.pushBacks.count >= facts.policy.maxPushBack { return (.maxAttemptsReached, .pushBackMaxAttempts) }
+        if facts.cyclePushBacks.count >= facts.policy.maxPushBack { return (.maxAttemptsReached, .pushBackMaxAttempts) }
         if let quietHours = facts.preferences.quietHours, quietHours.contains(snapshot.now, in: snapshot.zone) {
             return (.quietHours, .pushBackQuietHours)
         }
         let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
-        if let last = facts.pushBacks.max() ?? facts.earlierPushBack, snapshot.now < last + cooldown {
+        if let last = facts.cyclePushBacks.max() ?? facts.earlierPushBack, snapshot.now < last + cooldown {
             return (.cooldownActive, .pushBackCooldown)
         }
         return (.boundedPushBack, .pushBackBounded)

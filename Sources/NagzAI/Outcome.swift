@@ -25,7 +25,7 @@ public enum HeuristicRule: String, Sendable, CaseIterable {
     case patternsNone = "patterns.none"
 
     case coachingRepeatedTimeConflict = "coaching.repeated_time_conflict"
-    case coachingFirstMiss = "coaching.first_miss"
+    case coachingOneRecentMiss = "coaching.first_miss"
     case coachingStreak = "coaching.streak_3"
     case coachingHighCompletionHomework = "coaching.high_completion_homework"
     case coachingGeneral = "coaching.general"
@@ -57,7 +57,7 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
     /// The recipient recently had two or more excuses because of a time conflict.
     case repeatedTimeConflict = "repeated_time_conflict"
     /// The recipient recently missed exactly one nag.
-    case firstMiss = "first_miss"
+    case oneRecentMiss = "first_miss"
     /// The recipient has a streak of three or more.
     case streak3 = "streak_3"
     /// The nag is homework. Of three or more other homework nags that were recently resolved, at least 80 % were

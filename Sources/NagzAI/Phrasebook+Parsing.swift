@@ -79,11 +79,12 @@ extension Phrasebook {
         for tone in AITone.allCases {
             for scenario in CoachingScenario.allCases {
                 try require(
-                    tipCount(scenario, tone) >= Self.minTipCount, "tip \(scenario.rawValue) \(tone.rawValue)")
+                    tipCount(scenario, tone) >= Self.minTipsPerPool, "tip \(scenario.rawValue) \(tone.rawValue)")
             }
             for timing in PushBackTiming.allCases {
                 try require(
-                    messageCount(timing, tone) >= Self.minMessageCount, "message \(timing.rawValue) \(tone.rawValue)")
+                    pushBackMessageCount(timing, tone) >= Self.minMessagesPerPool,
+                    "message \(timing.rawValue) \(tone.rawValue)")
             }
         }
         for category in ExcuseCategory.allCases {

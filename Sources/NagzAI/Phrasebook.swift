@@ -20,9 +20,9 @@ public struct Phrasebook: Sendable {
     var avoidList = PhraseMatcher<String>()
 
     /// The minimum number of tips in a pool.
-    public static let minTipCount = 3
+    public static let minTipsPerPool = 3
     /// The minimum number of push-back messages in a pool.
-    public static let minMessageCount = 4
+    public static let minMessagesPerPool = 4
 
     /// Returns the English phrasebook, which is embedded in the program and parsed once, at the first call.
     /// - Throws: an error if the embedded file is invalid.
@@ -42,7 +42,7 @@ public struct Phrasebook: Sendable {
     }
 
     /// Returns the number of push-back messages for a timing and tone.
-    public func messageCount(_ timing: PushBackTiming, _ tone: AITone) -> Int {
+    public func pushBackMessageCount(_ timing: PushBackTiming, _ tone: AITone) -> Int {
         messages[MessagePoolKey(timing: timing, tone: tone)]?.count ?? 0
     }
 
@@ -52,7 +52,7 @@ public struct Phrasebook: Sendable {
     }
 
     /// Returns a push-back message of the pool; `number` is taken modulo its size.
-    public func message(
+    public func pushBackMessage(
         _ number: UInt64, _ timing: PushBackTiming, tone: AITone, category: NagCategory
     ) -> String {
         Self.pick(number, messages[MessagePoolKey(timing: timing, tone: tone)])?.filled([.task: name(of: category)])
@@ -66,7 +66,7 @@ public struct Phrasebook: Sendable {
 
     func name(of category: NagCategory) -> String { categoryNames[category] ?? category.rawValue }
 
-    func sentence(_ sentence: DigestSentence, _ values: [PhraseSlot: String] = [:]) -> String {
+    func digestSentence(_ sentence: DigestSentence, _ values: [PhraseSlot: String] = [:]) -> String {
         digestSentences[sentence]?.filled(values) ?? ""
     }
 

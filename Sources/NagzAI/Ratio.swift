@@ -6,7 +6,7 @@ struct Ratio {
     /// The part, clamped to 0…total.
     let part: Int64
 
-    init(_ record: CompletionRecord) { self.init(record.completed, of: record.total) }
+    init(_ record: CompletionRecord) { self.init(record.completed, of: record.resolved) }
 
     init(_ part: Int, of total: Int) {
         self.total = Int64(min(max(0, total), 100_000_000))

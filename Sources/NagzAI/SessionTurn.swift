@@ -9,7 +9,7 @@ public struct SessionTurn: Hashable, Sendable {
     public var tone: AITone
 
     /// The maximum number of turns that a session keeps.
-    public static let maxCount = 4
+    public static let maxTurnsPerSession = 4
     /// The maximum length of a question and of an answer, in Unicode scalars; a longer one is cut.
     public static let maxTextLength = 2_000
 

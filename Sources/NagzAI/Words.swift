@@ -10,23 +10,23 @@ struct Word: Hashable {
 /// Splits a text into words in one pass over its scalars.
 ///
 /// A word consists of letters, digits and their combining marks, and of apostrophes of any form between them; a final
-/// `'s` is dropped (“the meeting's over”). Invisible joiners and variation selectors are skipped. At most `scalarLimit`
-/// scalars are read.
+/// `'s` is dropped (“the meeting's over”). Invisible joiners and variation selectors are skipped. At most
+/// `readScalarLimit` scalars are read.
 func words(in text: String) -> [Word] {
     var splitter = WordSplitter()
-    for scalar in text.unicodeScalars.prefix(scalarLimit) { splitter.append(scalar) }
+    for scalar in text.unicodeScalars.prefix(readScalarLimit) { splitter.append(scalar) }
     return splitter.finish()
 }
 
 /// The maximum number of scalars of a text that are read: eight for each of the 2,000 characters that a client may
 /// send.
-let scalarLimit = 16_000
+let readScalarLimit = 16_000
 
 /// Returns a text on one line, with one space for each run of white space and control characters. Other invisible
-/// characters are left out, except the joiner of emoji. At most `scalarLimit` scalars are read.
+/// characters are left out, except the joiner of emoji. At most `readScalarLimit` scalars are read.
 func singleLine(_ text: String) -> String {
     var visible = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars.prefix(scalarLimit) {
+    for scalar in text.unicodeScalars.prefix(readScalarLimit) {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: visible.append(" ")
         case .format where scalar != "\u{200D}": continue
@@ -118,7 +118,7 @@ private func isWordPart(_ scalar: Unicode.Scalar, startsWord: Bool) -> Bool {
 /// One pass: each word of the text is looked up once and compared with the few phrases that begin with it.
 struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
     /// The phrases by their first word.
-    private var phrases: [String: [(label: Label, rest: [String])]] = [:]
+    private var phrasesByFirstWord: [String: [(label: Label, rest: [String])]] = [:]
 
     init() {}
 
@@ -126,7 +126,7 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
     mutating func add(_ phrase: String, as label: Label) -> Bool {
         let phraseWords = words(in: phrase).map(\.text)
         guard let first = phraseWords.first, !phraseWords.contains("") else { return false }
-        phrases[first, default: []].append((label, Array(phraseWords.dropFirst())))
+        phrasesByFirstWord[first, default: []].append((label, Array(phraseWords.dropFirst())))
         return true
     }
 
@@ -135,7 +135,7 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
         let textWords = words(in: text)
         var labels: Set<Label> = []
         for (index, word) in textWords.enumerated() {
-            for phrase in phrases[word.text] ?? [] where !labels.contains(phrase.label) {
+            for phrase in phrasesByFirstWord[word.text] ?? [] where !labels.contains(phrase.label) {
                 let following = textWords.dropFirst(index + 1).prefix(phrase.rest.count)
                 if following.map(\.text) == phrase.rest, following.allSatisfy(\.followsDirectly) {
                     labels.insert(phrase.label)

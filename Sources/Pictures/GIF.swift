@@ -23,7 +23,7 @@ enum GIF {
                 width = max(width, number(0) + number(4))
                 height = max(height, number(2) + number(6))
                 try Picture.checkSize(width: width, height: height)
-                try Picture.checkFrames(frameCount, pixelsPerFrame: width * height)
+                try Picture.checkDrawnPixels(frames: frameCount, pixelsPerFrame: width * height)
                 _ = try takeColourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
                 _ = try reader.readByte()  // the size of the codes
                 try skipBlocks(&reader)

@@ -15,9 +15,9 @@ enum HEIC {
     private static let descriptiveProperties: Set = ["udes", "altt", "crtt", "mdft", "uuid"]
 
     /// The largest number of extents of metadata in a table.
-    private static let extentLimit = 256
+    private static let extentsPerTableLimit = 256
     /// The largest number of boxes in one list.
-    private static let boxLimit = 4_096
+    private static let boxesPerListLimit = 4_096
 
     /// Returns whether the bytes begin with a file type box that contains one of the brands.
     static func isStart(of bytes: [UInt8]) -> Bool {
@@ -155,7 +155,7 @@ enum HEIC {
                 extents.append(start..<start + length)
                 // Extents do not overlap in a valid file, so their total length is at most the length of the file.
                 totalLength += length
-                guard extents.count <= extentLimit, totalLength <= bytes.count else { throw .malformed }
+                guard extents.count <= extentsPerTableLimit, totalLength <= bytes.count else { throw .malformed }
             }
         }
         return extents
@@ -172,7 +172,7 @@ enum HEIC {
             var reader = ByteReader(bytes, range)
             var boxes: [Box] = []
             while !reader.isAtEnd {
-                guard boxes.count < boxLimit else { throw .malformed }
+                guard boxes.count < boxesPerListLimit else { throw .malformed }
                 boxes.append(try Box(&reader))
             }
             return boxes

@@ -46,7 +46,7 @@ enum JPEG {
             case 0xDA:
                 guard pixelCount > 0 else { throw .malformed }
                 scanCount += 1
-                try Picture.checkFrames(scanCount, pixelsPerFrame: pixelCount)
+                try Picture.checkDrawnPixels(frames: scanCount, pixelsPerFrame: pixelCount)
                 appendSegment(marker, content, of: reader, to: &output)
                 output.append(try takeScan(&reader), of: reader.bytes)
             default: appendSegment(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
@@ -54,7 +54,7 @@ enum JPEG {
         }
         guard scanCount > 0 else { throw .malformed }
         output += [0xFF, 0xD9]
-        if let (segment, offset) = profile.segment { output.insert(contentsOf: segment, at: offset) }
+        if let (segment, offset) = profile.cleanedSegment { output.insert(contentsOf: segment, at: offset) }
     }
 
     /// The parts of a colour profile, from numbered segments (ICC.1:2022 Annex B.4).
@@ -77,7 +77,7 @@ enum JPEG {
 
         /// The cleaned profile as one segment, and its offset in the output; nil if parts are missing or the profile is
         /// not kept.
-        var segment: (bytes: [UInt8], offset: Int)? {
+        var cleanedSegment: (bytes: [UInt8], offset: Int)? {
             guard expectedCount > 0, parts.count == expectedCount else { return nil }
             var joinedParts: [UInt8] = []
             for (_, part) in parts.sorted(by: { $0.key < $1.key }) { joinedParts.append(part, of: bytes) }

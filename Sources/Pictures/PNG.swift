@@ -38,12 +38,14 @@ enum PNG {
                 guard length == 26, number(4) + number(12) <= width, number(8) + number(16) <= height
                 else { throw .malformed }
                 frameCount += 1
-                try Picture.checkFrames(frameCount, pixelsPerFrame: width * height)
+                try Picture.checkDrawnPixels(frames: frameCount, pixelsPerFrame: width * height)
             }
             switch type {
             case "iCCP" where !hasProfile:
                 hasProfile = true
-                if let profile = profileContent(reader.bytes[content]) { appendChunk(type, profile, to: &output) }
+                if let profile = cleanedProfileContent(reader.bytes[content]) {
+                    appendChunk(type, profile, to: &output)
+                }
             case "eXIf" where !hasOrientation:
                 guard let orientation = Exif.orientation(in: content, of: reader.bytes) else { break }
                 hasOrientation = true
@@ -65,7 +67,7 @@ enum PNG {
 
     /// Returns the content of a chunk with the cleaned colour profile: a name, the compression method, and the profile.
     /// Returns nil if the chunk is malformed, or the profile is not kept.
-    private static func profileContent(_ content: ArraySlice<UInt8>) -> [UInt8]? {
+    private static func cleanedProfileContent(_ content: ArraySlice<UInt8>) -> [UInt8]? {
         guard let end = content.prefix(80).firstIndex(of: 0), end + 1 < content.endIndex, content[end + 1] == 0,
             let profile = ColourProfile.inflate(content[(end + 2)...]).flatMap(ColourProfile.clean)
         else { return nil }

@@ -89,7 +89,7 @@ public struct Picture: Sendable, Hashable {
     /// - Parameters:
     ///   - count: the number of frames or scans so far.
     ///   - pixelsPerFrame: the number of pixels of the picture.
-    static func checkFrames(_ count: Int, pixelsPerFrame: Int) throws(PictureError) {
+    static func checkDrawnPixels(frames count: Int, pixelsPerFrame: Int) throws(PictureError) {
         guard count <= drawnPixelLimit / max(1, pixelsPerFrame) else { throw .tooManyPixels }
     }
 }

@@ -37,7 +37,7 @@ enum WebP {
             case "ANMF":
                 hasPicture = true
                 frameCount += 1
-                try Picture.checkFrames(frameCount, pixelsPerFrame: canvas.width * canvas.height)
+                try Picture.checkDrawnPixels(frames: frameCount, pixelsPerFrame: canvas.width * canvas.height)
                 try appendFrame(chunk, chunks.bytes, canvas, to: &output)
             case "ALPH", "ANIM": chunk.append(of: chunks.bytes, to: &output)
             case "ICCP":

@@ -23,7 +23,7 @@ import SQL
     private var preparedNames: [SQL.StatementKey: String] = [:]
     /// The number in the name of the next statement to prepare. Unnamed statements are counted too.
     private var nextStatementNumber = 0
-    private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.checkDeadline() }
+    private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.closeIfOverdue() }
     private var isReadScheduled = false
     private(set) var isOpen = true
     private var isRetired = false
@@ -31,20 +31,20 @@ import SQL
     var onNotification: ((String) -> Void)?
     /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
     /// requests.
-    private let timeout: Duration
+    private let batchTimeout: Duration
     private let slowStatements: SlowStatements?
     /// The time at which the last batch ended. A batch that was sent earlier runs only from that time on.
     private var lastBatchEnd = MonotonicTime(nanoseconds: 0)
 
     init(
-        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration,
+        adopting handle: OpaquePointer, id: Int, poller: Poller, batchTimeout: Duration,
         slowStatements: SlowStatements? = nil, onRetire: @escaping (Connection) -> Void,
         onClose: @escaping (Connection) -> Void
     ) throws(SystemError) {
         self.id = id
         unsafe self.handle = unsafe handle
         self.poller = poller
-        self.timeout = timeout
+        self.batchTimeout = batchTimeout
         self.slowStatements = slowStatements
         self.onRetire = onRetire
         self.onClose = onClose
@@ -90,7 +90,7 @@ import SQL
     }
 
     private func send(_ statements: [SQL], _ continuation: PipelineBatch.Continuation) {
-        let batch = PipelineBatch(continuation, sentAt: poller.now, deadline: poller.now + timeout)
+        let batch = PipelineBatch(continuation, sentAt: poller.now, deadline: poller.now + batchTimeout)
         // The session may have been closed since the check.
         guard isOpen else { return finish(batch, .unavailable("the connection is closed")) }
         batchesInFlight.append(batch)
@@ -199,7 +199,7 @@ import SQL
             finish(batch)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             switch batch.takeNextStep() {
-            case .execute: batch.rows.append(unsafe Rows(adopting: result))
+            case .execute: batch.rowsOfStatements.append(unsafe Rows(adopting: result))
             case .prepare(let statementKey):
                 unsafe PQclear(result)
                 if let statementKey { preparedNames[statementKey] = batch.namesToPrepare[statementKey] }
@@ -263,7 +263,7 @@ import SQL
         onClose(self)
     }
 
-    private func checkDeadline() {
+    private func closeIfOverdue() {
         guard let oldest = batchesInFlight.first, !oldest.isScript else { return }
         if oldest.deadline <= poller.now { close() } else { watchdog.arm(for: oldest.deadline) }
     }
@@ -288,7 +288,7 @@ private final class PipelineBatch {
     var steps: [Step] = []
     /// The names of the statements that this batch prepares.
     var namesToPrepare: [SQL.StatementKey: String] = [:]
-    var rows: [Rows] = []
+    var rowsOfStatements: [Rows] = []
     var error: PostgresError?
     var isScript = false
     private var nextStepIndex = 0
@@ -309,7 +309,7 @@ private final class PipelineBatch {
 
     /// Resumes the waiting task with the result. Called exactly once.
     func finish(_ fault: PostgresError?, after duration: Duration) {
-        let result: Result<[Rows], PostgresError> = (fault ?? error).map { .failure($0) } ?? .success(rows)
+        let result: Result<[Rows], PostgresError> = (fault ?? error).map { .failure($0) } ?? .success(rowsOfStatements)
         continuation.resume(returning: LoopBound(value: Outcome(result: result, duration: duration)))
     }
 }

@@ -16,7 +16,7 @@ import Reactor
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watchedSocket: Int32 = -1
     /// The timer that ends the attempt.
-    private var timer: TimerID?
+    private var timeoutTimer: TimerID?
     private var hasEnded = false
 
     /// The name resolution in progress.
@@ -27,7 +27,7 @@ import Reactor
         var pendingNames: Set<String>
         var addresses: [String: [String]] = [:]
         /// The timer that continues the attempt with the names resolved so far.
-        var timer: TimerID?
+        var halfTimeTimer: TimerID?
     }
 
     init(_ options: ConnectionOptions, _ resolver: HostResolver, _ poller: Poller) {
@@ -72,7 +72,7 @@ import Reactor
             // The attempt may have been cancelled before this task ran.
             guard !hasEnded else { return continuation.resume(returning: false) }
             self.continuation = continuation
-            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.failOnTimeout() }
+            timeoutTimer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.failOnTimeout() }
             resolveNames(timeout)
         }
     }
@@ -94,17 +94,19 @@ import Reactor
         }
         var lookup = Lookup(hosts: hosts, parameters: parameters, pendingNames: Set(hosts.namesToResolve))
         // If a name is not resolved, half of the time is left for the other hosts.
-        lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
+        lookup.halfTimeTimer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in
+            self?.connectToKnownHosts()
+        }
         self.lookup = lookup
         for name in hosts.namesToResolve {
             poller.spawn { [weak self, resolver] in
                 let answer = await resolver.addresses(of: name)
-                self?.finishLookup(name, answer)
+                self?.handleLookupAnswer(name, answer)
             }
         }
     }
 
-    private func finishLookup(_ name: String, _ answer: HostResolver.Answer) {
+    private func handleLookupAnswer(_ name: String, _ answer: HostResolver.Answer) {
         guard lookup?.pendingNames.remove(name) != nil else { return }
         switch answer {
         case .success(let addresses): lookup?.addresses[name] = addresses
@@ -122,7 +124,7 @@ import Reactor
     }
 
     private func endLookup() {
-        if let timer = lookup?.timer { poller.cancel(timer) }
+        if let timer = lookup?.halfTimeTimer { poller.cancel(timer) }
         lookup = nil
     }
 
@@ -175,7 +177,7 @@ import Reactor
         hasEnded = true
         stopWatching()
         endLookup()
-        if let timer { poller.cancel(timer) }
+        if let timeoutTimer { poller.cancel(timeoutTimer) }
         continuation.resume(returning: isConnected)
     }
 }

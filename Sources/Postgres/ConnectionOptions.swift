@@ -23,7 +23,7 @@ public struct ConnectionOptions: Sendable {
             parameters.append(("dbname", database))
         }
         var options = parameters.first { $0.keyword == "options" }.map { [$0.value] } ?? []
-        options += Self.options(settings)
+        options += Self.commandLineOptions(settings)
         parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         parameters.append(("options", options.joined(separator: " ")))
         parameters.append(("client_encoding", "UTF8"))
@@ -34,7 +34,7 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// Returns session settings as command-line options, for libpq's `options` and PGOPTIONS.
-    public static func options(_ settings: [(name: String, value: String)]) -> [String] {
+    public static func commandLineOptions(_ settings: [(name: String, value: String)]) -> [String] {
         settings.map { "-c \($0.name)=\($0.value)" }
     }
 

@@ -64,7 +64,7 @@ public final class Database: Queries {
     private lazy var groupRead = GroupRead(
         self, batchLimit: limits.readsPerMergedStatement, concurrency: limits.mergedStatementsInFlight)
     /// The reason why the last attempt to open a session failed; nil after a success.
-    public private(set) var lastFailure: String?
+    public private(set) var lastOpenFailure: String?
 
     /// - Parameters:
     ///   - resolver: resolves the host names.
@@ -94,16 +94,16 @@ public final class Database: Queries {
     // MARK: Statements
 
     public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await query(statement, until: requestDeadline)
+        try await query(statement, until: newRequestDeadline)
     }
 
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await groupRead.run(statement, until: requestDeadline)
+        try await groupRead.run(statement, until: newRequestDeadline)
     }
 
     /// Runs one `SELECT` of many rows. It waits while `Limits.bulkReads` others are in flight.
     public func bulkRead(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await query(statement, use: .bulkRead, until: requestDeadline)
+        try await query(statement, use: .bulkRead, until: newRequestDeadline)
     }
 
     /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if there is only
@@ -113,8 +113,8 @@ public final class Database: Queries {
         reserving reserve: Duration = .zero
     ) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
-        let rows = try await pipeline([merged], use: use, until: deadline, reserving: reserve)
-        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        let results = try await pipeline([merged], use: use, until: deadline, reserving: reserve)
+        guard let first = results.first else { throw .unexpectedShape("no result") }
         return try first.split(among: statements.count)
     }
 
@@ -132,7 +132,7 @@ public final class Database: Queries {
         _ statements: [SQL], use: SessionPool.Purpose, until deadline: MonotonicTime? = nil,
         reserving reserve: Duration = .zero
     ) async throws(PostgresError) -> [Rows] {
-        let deadline = deadline ?? requestDeadline
+        let deadline = deadline ?? newRequestDeadline
         let connection = try await acquire(for: use, until: deadline)
         defer { release(connection, from: use) }
         guard let limit = lockLimitStatement(until: deadline, reserving: reserve) else {
@@ -156,7 +156,7 @@ public final class Database: Queries {
     func transaction<Value, Failure: Error>(
         until deadline: MonotonicTime?, lockTimeout: Duration?, _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
-        let connection = try await acquire(for: .exclusive, until: deadline ?? requestDeadline)
+        let connection = try await acquire(for: .exclusive, until: deadline ?? newRequestDeadline)
         defer { release(connection, from: .exclusive) }
         let transaction = Transaction(connection) { [self] in
             deadline.flatMap { lockLimitStatement(until: $0, atMost: lockTimeout) }
@@ -175,7 +175,7 @@ public final class Database: Queries {
 
     /// The time at which a request that comes now stops waiting. One deadline covers all of its waits, so that it is
     /// refused in time whichever of them takes long.
-    public var requestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
+    public var newRequestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
 
     /// Returns the pool for a request with this deadline.
     public func queries(until deadline: MonotonicTime) -> some Queries {
@@ -198,8 +198,8 @@ public final class Database: Queries {
     func query(
         _ statement: SQL, use: SessionPool.Purpose = .read, until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
-        let rows = try await pipeline([statement], use: use, until: deadline)
-        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        let results = try await pipeline([statement], use: use, until: deadline)
+        guard let first = results.first else { throw .unexpectedShape("no result") }
         return first
     }
 
@@ -245,10 +245,10 @@ public final class Database: Queries {
             let handle = unsafe try await attempt.open(within: limits.connectTimeout)
             lastSessionID += 1
             let connection = unsafe try Connection(
-                adopting: handle, id: lastSessionID, poller: poller, timeout: limits.batchTimeout,
+                adopting: handle, id: lastSessionID, poller: poller, batchTimeout: limits.batchTimeout,
                 slowStatements: slowStatements, onRetire: { [weak self] in self?.pool.retire($0.id) },
                 onClose: { [weak self] in self?.handleLostSession($0) })
-            lastFailure = nil
+            lastOpenFailure = nil
             connections.append(connection)
             let grants = pool.sessionOpened(connection.id)
             if pool.isClosed { connection.close() } else { serve(grants) }
@@ -261,7 +261,7 @@ public final class Database: Queries {
 
     /// Handles a failed attempt to open a session.
     private func handleFailedAttempt(_ error: any Error) {
-        lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
+        lastOpenFailure = (error as? PostgresError)?.reason ?? "\(error)"
         if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
         open(after: pool.attemptFailed())
     }
@@ -312,7 +312,7 @@ public final class Database: Queries {
             if Task.isCancelled { throw .cancelled }
             throw .unavailable(
                 pool.isClosed
-                    ? "the pool of sessions is closed" : lastFailure ?? "no session became free in time")
+                    ? "the pool of sessions is closed" : lastOpenFailure ?? "no session became free in time")
         }
         return connection
     }

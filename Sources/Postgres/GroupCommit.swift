@@ -98,7 +98,7 @@ public final class GroupCommit {
             keys.contended.contains(key) ? contendedQueue : keys.suspected.contains(key) ? soloQueue : sharedQueue
         return try await queue.rows(
             of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key,
-            until: deadline ?? database.requestDeadline)
+            until: deadline ?? database.newRequestDeadline)
     }
 
     /// Commits the writes in one transaction. If that fails, the writes that may still succeed go to the fallback

@@ -64,7 +64,7 @@ public final class NotificationListener {
             let connection: Connection
             do {
                 connection = unsafe try Connection(
-                    adopting: handle, id: lastSessionID, poller: poller, timeout: timeout, onRetire: { _ in },
+                    adopting: handle, id: lastSessionID, poller: poller, batchTimeout: timeout, onRetire: { _ in },
                     onClose: { [weak self] _ in self?.handleLostSession() })
             } catch {
                 throw .unavailable("\(error)")

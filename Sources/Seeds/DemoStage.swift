@@ -54,7 +54,7 @@ final class DemoStage {
         reports = Reports(services)
         auditLog = AuditEvents(services)
         people = DemoHousehold(services.random)
-        zone = services.zones.zone("America/New_York")
+        zone = services.zones.zoneOrUTC("America/New_York")
     }
 
     // MARK: Time

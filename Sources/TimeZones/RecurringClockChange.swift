@@ -76,7 +76,7 @@ extension RecurringClockChange {
     /// Parses a rule; nil for any other text.
     init?(_ text: String) {
         var reader = Reader(text)
-        guard reader.skipName(), let standardBehindUTC = reader.readOffset() else { return nil }
+        guard reader.skipName(), let standardBehindUTC = reader.readTimeBehindUTC() else { return nil }
         standardOffset = -standardBehindUTC
         guard !reader.isAtEnd else {
             summer = nil
@@ -85,7 +85,7 @@ extension RecurringClockChange {
         guard reader.skipName() else { return nil }
         var summerOffset = standardOffset + 3_600
         if !reader.isNext(",") {
-            guard let summerBehindUTC = reader.readOffset() else { return nil }
+            guard let summerBehindUTC = reader.readTimeBehindUTC() else { return nil }
             summerOffset = -summerBehindUTC
         }
         guard reader.skip(","), let start = reader.readDay(), let startTime = reader.readTime(), reader.skip(","),
@@ -119,7 +119,7 @@ extension RecurringClockChange {
         }
 
         /// Reads the time behind UTC, in seconds.
-        mutating func readOffset() -> Int? { readDuration(maxHours: 24) }
+        mutating func readTimeBehindUTC() -> Int? { readDuration(maxHours: 24) }
 
         /// Reads the time of a change after a slash, in seconds after midnight; without a slash it is two o'clock.
         mutating func readTime() -> Int? { skip("/") ? readDuration(maxHours: 167) : 7_200 }

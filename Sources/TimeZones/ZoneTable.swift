@@ -12,7 +12,7 @@ public final class ZoneTable {
     }
 
     /// Returns the zone with that name; UTC for an unknown name.
-    public func zone(_ name: String) -> any ZoneRules { knownZone(name) ?? UniversalTime() }
+    public func zoneOrUTC(_ name: String) -> any ZoneRules { knownZone(name) ?? UniversalTime() }
 
     /// Returns the zone with that name; nil for an unknown name.
     public func knownZone(_ name: String) -> (any ZoneRules)? {

@@ -32,7 +32,7 @@ public struct WebSocketParser: Sendable {
     }
 
     private let sender: Sender
-    private let limit: Int
+    private let messageLimit: Int
     private var stage = Stage.firstByte
     private var opcode = WebSocketOpcode.continuation
     private var isFinal = false
@@ -46,8 +46,8 @@ public struct WebSocketParser: Sendable {
     private var message: [UInt8] = []
     private var textValidator = UTF8Validator()
 
-    /// - Parameter limit: the maximum size of a message, in bytes.
-    public init(from sender: Sender, limit: Int) { (self.sender, self.limit) = (sender, limit) }
+    /// - Parameter messageLimit: the maximum size of a message, in bytes.
+    public init(from sender: Sender, messageLimit: Int) { (self.sender, self.messageLimit) = (sender, messageLimit) }
 
     /// The number of bytes of unfinished messages and frames in memory.
     public var heldBytes: Int { message.count + controlPayload.count }
@@ -121,7 +121,7 @@ public struct WebSocketParser: Sendable {
     private mutating func beginPayload(_ length: UInt64) throws(WebSocketError) {
         self.length = length
         if !opcode.isControl {
-            guard length <= UInt64(limit - message.count) else { throw .messageTooLarge }
+            guard length <= UInt64(messageLimit - message.count) else { throw .messageTooLarge }
             message.reserveCapacity(message.count + Int(length))
         }
         (mask, stage) = (0, sender == .client ? .mask(missing: 4) : .payload)

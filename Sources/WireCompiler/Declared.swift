@@ -48,11 +48,11 @@ struct DeclarationLine {
 
     /// Returns the next word.
     /// - Throws: an error that names the expected part, if no word is left.
-    mutating func next(_ expected: String) throws(WireError) -> String {
+    mutating func nextWord(_ expected: String) throws(WireError) -> String {
         guard let word = words.popFirst() else { throw error("\(expected) is missing") }
         return word
     }
 
     /// Returns the next word; nil if none is left.
-    mutating func nextIfPresent() -> String? { words.popFirst() }
+    mutating func nextWordIfPresent() -> String? { words.popFirst() }
 }

@@ -279,7 +279,7 @@ extension DocumentWriter {
                 }
             }
         }
-        for header in operation.headers + (operation.tier == "exempt" ? [] : ["TraceParent", "RequestId"]) {
+        for header in operation.ownRequestHeaders + (operation.tier == "exempt" ? [] : ["TraceParent", "RequestId"]) {
             parameters.append(
                 operation.overrides["parameter " + header] ?? ["$ref": .string("#/components/parameters/" + header)])
         }
@@ -332,7 +332,7 @@ extension DocumentWriter {
     /// Returns the statuses of an operation's errors: those of every operation, those that it declares, and those that
     /// follow from its other clauses.
     private func errorStatuses(_ operation: OperationDeclaration) -> [String] {
-        var statuses = ["400", "500", "503"] + operation.errors
+        var statuses = ["400", "500", "503"] + operation.ownErrorStatuses
         if operation.tier != "exempt" { statuses.append("429") }
         if operation.access == .bearer { statuses.append("401") }
         if operation.body != nil, operation.body != "Bytes" { statuses += ["413", "415"] }
@@ -341,7 +341,7 @@ extension DocumentWriter {
 
     private func responseHeaderNames(_ operation: OperationDeclaration) -> [String] {
         var names: [String] = []
-        if operation.headers.contains("IdempotencyKey") { names.append("Idempotent-Replay") }
+        if operation.ownRequestHeaders.contains("IdempotencyKey") { names.append("Idempotent-Replay") }
         if operation.tier != "exempt" { names += ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"] }
         names.append("X-Request-Id")
         if operation.isTraced { names.append("X-Trace-Id") }

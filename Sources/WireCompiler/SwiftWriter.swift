@@ -91,7 +91,7 @@ extension SwiftWriter {
         if operation.access != .bearer { arguments.append("access: .open") }
         if let tier = operation.tier { arguments.append("tier: .\(tier)") }
         if operation.isTraced { arguments.append("isTraced: true") }
-        if let limit = operation.bodyLimit { arguments.append("bodyLimit: \(limit)") }
+        if let limit = operation.bodyLimitExpression { arguments.append("bodyLimit: \(limit)") }
         let types = [
             operation.parameters ?? "NoParameters", operation.body ?? "NoBody", operation.answer ?? "NoAnswer",
         ]
@@ -120,7 +120,7 @@ extension SwiftWriter {
                     default: break
                     }
                 }
-                if record.isChecked { writer.add("try check()") }
+                if record.hasCheckMethod { writer.add("try check()") }
             }
             writer.writeEncoder(record)
         }

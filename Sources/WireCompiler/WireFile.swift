@@ -45,11 +45,11 @@ public struct OperationDeclaration {
     /// The Swift name of the tier of its rate limit; nil for the tier that follows from method and path.
     public var tier: String?
     /// The Swift expression of the maximum number of bytes of its body; nil for the server's limit.
-    public var bodyLimit: String?
+    public var bodyLimitExpression: String?
     /// The statuses of its errors, without those of every operation and those that follow from its other clauses.
-    public var errors: [String] = []
+    public var ownErrorStatuses: [String] = []
     /// The request headers that it reads, besides those that every operation reads.
-    public var headers: [String] = []
+    public var ownRequestHeaders: [String] = []
     public var tag = ""
     /// Whether its responses contain the ID of their trace.
     public var isTraced = false
@@ -84,7 +84,7 @@ public struct Record {
     /// Whether another module declares the Swift type, which is extended here.
     public var isExtension = false
     /// Whether the Swift type has a method `check()`, which refuses values after all members were decoded.
-    public var isChecked = false
+    public var hasCheckMethod = false
     /// Whether the document has no schema for it, but only its members where other records include them.
     public var isUnpublished = false
     /// The Swift type of the question to the AI that consists of the members without default; nil for other records.

@@ -83,36 +83,36 @@ public struct WireParser {
 extension WireParser {
     private mutating func parseDeclaration() throws(WireError) {
         var parts = try DeclarationLine(line.text, error)
-        let word = try parts.next("a declaration")
+        let word = try parts.nextWord("a declaration")
         switch word {
         case "tag":
-            file.tag = try parts.next("the tag")
-            if let modifier = parts.nextIfPresent() {
+            file.tag = try parts.nextWord("the tag")
+            if let modifier = parts.nextWordIfPresent() {
                 guard modifier == "traced" else { throw error("\(modifier) is no modifier of a tag: traced") }
                 file.isTraced = true
             }
         case "scalar":
             var names: [String] = []
-            while let name = parts.nextIfPresent() { names.append(name) }
+            while let name = parts.nextWordIfPresent() { names.append(name) }
             guard let json = parts.json else {
                 throw error("a scalar needs its schema, such as {\"type\": \"string\"}")
             }
             file.scalars.append(Scalar(names: names, json: json))
         case "schema":
             guard let json = parts.json else { throw error("a schema needs its JSON") }
-            file.schemas.append(Schema(name: try parts.next("a name"), json: json, description: parts.sentence))
+            file.schemas.append(Schema(name: try parts.nextWord("a name"), json: json, description: parts.sentence))
         case "enum": try parseEnumeration(&parts)
         case "request", "response", "parameters":
             guard let role = Record.Role(rawValue: word) else { return }
-            var record = Record(role: role, name: try parts.next("a name"), description: parts.sentence)
-            while let modifier = parts.nextIfPresent() {
+            var record = Record(role: role, name: try parts.nextWord("a name"), description: parts.sentence)
+            while let modifier = parts.nextWordIfPresent() {
                 switch modifier {
                 case "by":
-                    record.isHandwritten = parts.nextIfPresent() == "hand"
+                    record.isHandwritten = parts.nextWordIfPresent() == "hand"
                     if !record.isHandwritten { throw error("by is followed by hand") }
                 case "extends": record.isExtension = true
-                case "checked": record.isChecked = true
-                case "asks": record.questionType = try parts.next("the type of a question")
+                case "checked": record.hasCheckMethod = true
+                case "asks": record.questionType = try parts.nextWord("the type of a question")
                 case "unpublished": record.isUnpublished = true
                 default:
                     throw error("\(modifier) is no modifier of a record: by hand, asks, checked, extends, unpublished")
@@ -120,11 +120,12 @@ extension WireParser {
             }
             file.records.append(record)
         case "operation":
-            let id = try parts.next("an operation's id")
+            let id = try parts.nextWord("an operation's id")
             guard id.hasSuffix(":") else { throw error("an operation's id is followed by a colon") }
             file.operations.append(
                 OperationDeclaration(
-                    id: String(id.dropLast()), method: try parts.next("a method"), path: try parts.next("a path"),
+                    id: String(id.dropLast()), method: try parts.nextWord("a method"),
+                    path: try parts.nextWord("a path"),
                     summary: parts.sentence, tag: file.tag ?? "", isTraced: file.isTraced,
                     closingParagraphs: file.closingParagraphs))
             if file.tag == nil { throw error("a file with operations begins with its tag, such as: tag nags") }
@@ -145,7 +146,9 @@ extension WireParser {
     private mutating func parseEnumeration(_ parts: inout DeclarationLine) throws(WireError) {
         var head: [String] = []
         while head.last?.hasSuffix(":") != true {
-            guard let word = parts.nextIfPresent() else { throw error("an enumeration's name is followed by a colon") }
+            guard let word = parts.nextWordIfPresent() else {
+                throw error("an enumeration's name is followed by a colon")
+            }
             head.append(word)
         }
         head[head.count - 1].removeLast()
@@ -155,7 +158,7 @@ extension WireParser {
             throw error("an enumeration has a name, and its Swift name if that is another one: A as B.C")
         }
         var values: [String] = []
-        while let value = parts.nextIfPresent() { values.append(value) }
+        while let value = parts.nextWordIfPresent() { values.append(value) }
         file.enumerations.append(Enumeration(swiftName: head[head.count - 1], values: values))
         let json: JSONValue = ["type": "string", "enum": .array(values.map(JSONValue.string))]
         if isUnpublished {
@@ -188,7 +191,7 @@ extension WireParser {
         if line.text.hasPrefix("refuses ") {
             var parts = try DeclarationLine(String(line.text.dropFirst(8)), error)
             var refusedNames: [String] = []
-            while let name = parts.nextIfPresent() { refusedNames.append(name) }
+            while let name = parts.nextWordIfPresent() { refusedNames.append(name) }
             file.records[last].refusal = (refusedNames, parts.sentence)
             return
         }
@@ -198,10 +201,10 @@ extension WireParser {
     /// Parses what follows `...`: `Record`, or `property: Record = default`.
     private func parseInclude(_ text: String) throws(WireError) -> Member {
         var parts = try DeclarationLine(text, error)
-        let first = try parts.next("a property or a record")
+        let first = try parts.nextWord("a property or a record")
         guard first.hasSuffix(":") else { return .include(property: nil, type: first, fallback: nil) }
-        let type = try parts.next("a record")
-        let fallback = parts.nextIfPresent() == "=" ? try parts.next("a default") : nil
+        let type = try parts.nextWord("a record")
+        let fallback = parts.nextWordIfPresent() == "=" ? try parts.nextWord("a default") : nil
         return .include(property: String(first.dropLast()), type: type, fallback: fallback)
     }
 
@@ -219,32 +222,35 @@ extension WireParser {
             return
         }
         var parts = try DeclarationLine(line.text, error)
-        let word = try parts.next("a clause")
+        let word = try parts.nextWord("a clause")
         var operation = file.operations[last]
         switch word {
-        case "parameters:": operation.parameters = try parts.next("a type")
+        case "parameters:": operation.parameters = try parts.nextWord("a type")
         case "body:":
-            operation.body = try parts.next("a type")
-            operation.isBodyOptional = parts.nextIfPresent() == "optional"
+            operation.body = try parts.nextWord("a type")
+            operation.isBodyOptional = parts.nextWordIfPresent() == "optional"
             operation.overrides["body"] = parts.json
         case "answer:":
-            guard let status = Int(try parts.next("a status")) else { throw error("an answer begins with its status") }
+            guard let status = Int(try parts.nextWord("a status")) else {
+                throw error("an answer begins with its status")
+            }
             operation.successStatus = status
-            operation.answer = parts.nextIfPresent()
+            operation.answer = parts.nextWordIfPresent()
             operation.overrides["answer"] = parts.json
             if !parts.sentence.isEmpty { operation.successDescription = parts.sentence }
         case "access:":
-            guard let access = OperationDeclaration.Access(rawValue: try parts.next("bearer, open or optional")) else {
+            guard let access = OperationDeclaration.Access(rawValue: try parts.nextWord("bearer, open or optional"))
+            else {
                 throw error("access is bearer, open or optional")
             }
             operation.access = access
-        case "ai:": operation.aiOperation = try parts.next("an AI operation")
-        case "tier:": operation.tier = try parts.next("a tier")
-        case "limit:": operation.bodyLimit = try parts.next("an expression")
-        case "errors:": while let status = parts.nextIfPresent() { operation.errors.append(status) }
-        case "headers:": while let header = parts.nextIfPresent() { operation.headers.append(header) }
+        case "ai:": operation.aiOperation = try parts.nextWord("an AI operation")
+        case "tier:": operation.tier = try parts.nextWord("a tier")
+        case "limit:": operation.bodyLimitExpression = try parts.nextWord("an expression")
+        case "errors:": while let status = parts.nextWordIfPresent() { operation.ownErrorStatuses.append(status) }
+        case "headers:": while let header = parts.nextWordIfPresent() { operation.ownRequestHeaders.append(header) }
         case "parameter:", "response:":
-            operation.overrides[word.dropLast() + " " + (try parts.next("a name"))] = parts.json
+            operation.overrides[word.dropLast() + " " + (try parts.nextWord("a name"))] = parts.json
         default: throw error("\(word) is no clause of an operation")
         }
         file.operations[last] = operation
@@ -256,33 +262,35 @@ extension WireParser {
 extension WireParser {
     private func parseField(of role: Record.Role) throws(WireError) -> Field {
         var parts = try DeclarationLine(line.text, error)
-        var joinedNames = try parts.next("a name")
+        var joinedNames = try parts.nextWord("a name")
         var property: String?
         if !joinedNames.hasSuffix(":") {
-            guard parts.nextIfPresent() == "as" else { throw error("a field's name is followed by a colon or by as") }
-            property = try parts.next("the property's name")
+            guard parts.nextWordIfPresent() == "as" else {
+                throw error("a field's name is followed by a colon or by as")
+            }
+            property = try parts.nextWord("the property's name")
         }
         if property == nil { joinedNames.removeLast() } else { property?.removeLast() }
         let wireNames = joinedNames.split(separator: "/").map(String.init)
         guard let wireName = wireNames.first else { throw error("a field needs a name") }
-        var type = parts.nextIfPresent()
+        var type = parts.nextWordIfPresent()
         var isInPath = false
         if role == .parameters {
             isInPath = type == "path"
             guard isInPath || type == "query" else { throw error("a parameter is in the path or in the query") }
-            type = parts.nextIfPresent()
+            type = parts.nextWordIfPresent()
         }
         var field = Field(
             names: wireNames, property: property ?? Self.camelCase(wireName), isInPath: isInPath,
             type: try parseFieldType(type ?? "JSONValue"), description: parts.sentence)
         field.keywords = parts.json
-        while let option = parts.nextIfPresent() {
+        while let option = parts.nextWordIfPresent() {
             switch option {
             case "=", "?=":
-                field.fallback = try parts.next("a default")
+                field.fallback = try parts.nextWord("a default")
                 field.treatsNullAsAbsent = option == "?="
-            case "init": field.initialValue = try parts.next("a default")
-            case "by": field.reader = try parts.next("a reader")
+            case "init": field.initialValue = try parts.nextWord("a default")
+            case "by": field.reader = try parts.nextWord("a reader")
             default:
                 guard let flag = Field.Flag(rawValue: option) else { throw error("\(option) is no option of a field") }
                 field.flags.insert(flag)

@@ -63,7 +63,7 @@ enum AdminCommand {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let code = try await Admins.makePasswordCode(
-            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), email: email)
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), forAnyAccount: email)
         print("code \(code)")
         print("It works once, within 30 minutes: at /reset-password, or with POST /api/v1/auth/password-reset")
     }

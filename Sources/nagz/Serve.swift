@@ -32,7 +32,7 @@ enum Serve {
         let metricsLine = try await metrics.listen(server)
         let port: UInt16
         do throws(SystemError) {
-            port = try await server.listen(host: configuration.host, port: configuration.port)
+            port = try await server.start(host: configuration.host, port: configuration.port)
         } catch {
             if error.number == EADDRINUSE {
                 throw Stop(.portTaken, "port \(configuration.port) is in use: stop that program or pass --port")
@@ -97,7 +97,7 @@ enum Serve {
         if let count = try given[Options.connections] { configuration.databaseConnections = count }
         if let days = try given[Options.purgeAfter] { configuration.purgeDays = days }
         if let origins = try given[Options.cors] { configuration.corsOrigins = origins }
-        if let home = try given[Options.home] { _ = configuration.setHome(home) }
+        if let home = try given[Options.home] { _ = configuration.setHomeRedirect(home) }
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
         if let level = try given[Options.log] { configuration.logLevel = level }
         if let threshold = try given[Options.slowQueries] { configuration.slowQueryThreshold = threshold }

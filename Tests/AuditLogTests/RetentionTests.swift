@@ -12,7 +12,7 @@ import Testing
 @Suite("Retention")
 struct RetentionTests {
     /// Names of the rules that count what is due.
-    private static let counted = Retention.rules.filter { $0.due != nil }.map(\.name)
+    private static let counted = Retention.rules.filter { $0.countDue != nil }.map(\.name)
 
     private func due(_ server: TestServer) async throws -> [String: Int] {
         let found = try await server.database.run { database in
@@ -24,7 +24,7 @@ struct RetentionTests {
     private func sweep(_ server: TestServer) async throws -> [String: Int] {
         let counters = RetentionCounters()
         _ = try await server.database.run {
-            try await Housekeeping.sweep($0, counting: counters, at: server.clock.now())
+            try await Housekeeping.applyRetention($0, counting: counters, at: server.clock.now())
         }
         return Dictionary(uniqueKeysWithValues: counters.rows.map { ($0.name, $0.rows) }).filter {
             $0.value > 0 && Self.counted.contains($0.key)
@@ -178,14 +178,14 @@ struct RetentionTests {
             let plans = try await server.database.run { database in
                 try await database.transaction { transaction in
                     let planned = PlannedQueries(transaction)
-                    for rule in Retention.rules { _ = try await planned.query(rule.end(10, now + .days(1))) }
+                    for rule in Retention.rules { _ = try await planned.query(rule.clearDue(10, now + .days(1))) }
                     return planned.plans
                 }
             }
             #expect(plans.count == Retention.rules.count)
             for (rule, plan) in zip(Retention.rules, plans) {
                 #expect(!plan.text.contains("Seq Scan on"), "\(rule.name): \(plan.text)")
-                guard rule.due != nil else { continue }
+                guard rule.countDue != nil else { continue }
                 let index = /Index (Only )?Scan using ([a-z_]+_by_age|nags_with_words|closed_abuse_reports)/
                 #expect(plan.text.contains(index), "\(rule.name): \(plan.text)")
                 #expect(plan.pages < 1_000, "\(rule.name): \(plan.pages) pages, \(plan.text)")
@@ -216,7 +216,7 @@ struct RetentionTests {
             // Deleted like retention does, but too early.
             try await server.database.run { database in
                 let rule = GamificationStatements.retention
-                _ = try await database.query(rule.end(1, start))
+                _ = try await database.query(rule.clearDue(1, start))
             }
             let early = try await server.reconcile(family.id)
             #expect(early.findings.contains { $0.subject == .points && $0.problem == .noRow })

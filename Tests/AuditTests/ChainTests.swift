@@ -7,7 +7,7 @@ import Testing
     private static let family = FamilyID(high: 1, low: 2)
 
     private static func chain(_ count: Int64) -> [(entry: AuditEntry, salt: [UInt8], body: [UInt8])] {
-        var head = AuditEntry.genesis
+        var head = AuditEntry.genesisHash
         return (1...count).map { number in
             let salt = [UInt8](repeating: UInt8(number), count: 32)
             let body = AuditBody(["number": "\(number)", "who": "zoë"]).canonicalBytes

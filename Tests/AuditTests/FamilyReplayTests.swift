@@ -69,7 +69,7 @@ struct FamilyReplayTests {
             Self.replay(Self.founded),
             [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy],
             relationships: [Self.relationship])
-        #expect(report.findings == [] && report.verdict == "explained" && report.rows == 4)
+        #expect(report.findings == [] && report.verdict == "explained" && report.comparedCount == 4)
     }
 
     @Test("a changed role, a missing row, a swapped pseudonym and a surplus row are named")

@@ -67,7 +67,7 @@ struct PolicyOracleTests {
             privacyLevel: PrivacyLevel.allCases.randomElement(using: &numbers) ?? .auto, requiresOffline: rarely())
         let local = LocalCapability(
             model: flag() ? nil : LocalModel(isOfSystem: flag(), name: "local"),
-            maxTokens: Int.random(in: 0...20, using: &numbers),
+            maxQuestionTokens: Int.random(in: 0...20, using: &numbers),
             intents: Set(QuestionIntent.allCases.filter { _ in flag() }), isAvailable: !rarely())
         let state = RuntimeState(
             local: local, network: flag() ? .online : NetworkState.allCases.randomElement(using: &numbers) ?? .online,
@@ -93,7 +93,7 @@ struct PolicyOracleTests {
 
     /// What the characters of the texts look like, as a line of the file.
     private static func prototypes() -> [UInt8] {
-        let folded = texts.map { String(decoding: MatchedText($0).bytes, as: UTF8.self) }
+        let folded = texts.map { String(decoding: MatchedText($0).foldedBytes, as: UTF8.self) }
         let scalars = Set(folded.joined().decomposedStringWithCanonicalMapping.unicodeScalars)
         return JSONWriter.document { json in
             json.object { json in

@@ -225,7 +225,7 @@ struct DeviceConstraintTests {
             #expect(try await bench.ask(.coaching).reason == .cloud && bench.far.asked == [.coaching])
             #expect(try await bench.ask(.summarizeExcuse).place == .device)
             try choose(.onDeviceOnly)
-            await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.coaching) }
+            await #expect(throws: QuestionRefusal.noRoute(.unavailableInMode)) { try await bench.ask(.coaching) }
             try choose(.localOnly)
             for operation in [AIOperationID.coaching, .digest] {
                 #expect(try await bench.ask(operation).place == .device)

@@ -23,7 +23,7 @@ struct DeviceSessionTests {
                 bench.now = bench.now + .seconds(1)
             }
             #expect(tips[0] == plain && tips[1] != plain)
-            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxCount)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxTurnsPerSession)
             bench.now = bench.now + .minutes(45)
             #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).isEmpty)
             _ = try await bench.local.coaching(nagID: Self.nag)
@@ -48,7 +48,7 @@ struct DeviceSessionTests {
                 try bench.cache.add(turn, ExecutionID(high: 1, low: number), of: homeFamily, at: bench.now)
             }
             #expect(try bench.cache.sessionTurns(of: otherFamily, at: bench.now) == [turn])
-            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxCount)
+            #expect(try bench.cache.sessionTurns(of: homeFamily, at: bench.now).count == SessionTurn.maxTurnsPerSession)
         }
     }
 

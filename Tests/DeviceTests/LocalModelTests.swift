@@ -137,7 +137,7 @@ struct LocalModelTests {
             for system in [nil, system] {
                 bench.system = system
                 for operation in AIOperationID.allCases {
-                    await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable), "\(operation)") {
+                    await #expect(throws: QuestionRefusal.noRoute(.unavailableInMode), "\(operation)") {
                         try await bench.ask(operation)
                     }
                 }
@@ -212,7 +212,7 @@ struct LocalModelTests {
             #expect(try await bench.ask(.digest).place == .device)
             #expect(bench.far.asked.isEmpty && bench.executions.map(\.errorCode) == [nil])
             bench.now = bench.now + .days(2)
-            await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.digest) }
+            await #expect(throws: QuestionRefusal.noRoute(.unavailableInMode)) { try await bench.ask(.digest) }
         }
     }
 

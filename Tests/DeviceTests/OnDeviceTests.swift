@@ -165,7 +165,7 @@ struct OnDeviceTests {
             let local = LocalAIService(
                 facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: me))
             #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
-            #expect(try await facts.nagFacts(nag).facts.categoryRecord == CompletionRecord(total: 3, completed: 2))
+            #expect(try await facts.nagFacts(nag).facts.categoryRecord == CompletionRecord(resolved: 3, completed: 2))
         }
     }
 
@@ -183,7 +183,7 @@ struct OnDeviceTests {
             #expect(try await recent(1) == CompletionRecord.none, "not beside itself")
             let other = page(nags: [syncedNag(3), syncedNag(4, status: "missed")], cursor: "b")
             _ = try bench.cache.apply(other, of: homeFamily, requestedFrom: .cursor("a"), at: now)
-            #expect(try await recent(3) == CompletionRecord(total: 2, completed: 1))
+            #expect(try await recent(3) == CompletionRecord(resolved: 2, completed: 1))
         }
     }
 

@@ -45,7 +45,7 @@ struct GuideTests {
             ("sign-up and sign-in, of an address |", .auth), ("health |", .exempt),
         ] as [(String, Contract.Operation.RateTier)])
     func rates(row: String, tier: Contract.Operation.RateTier) throws {
-        let limit = RateLimiter.limit(of: tier)
+        let limit = RateLimiter.limitPerMinute(of: tier)
         expectRow(row, limit.map { "| \($0 < 1_000 ? "\($0)" : "\($0 / 1_000),\($0 % 1_000)") |" } ?? "| unlimited |")
     }
 

@@ -83,7 +83,7 @@ struct WebPageTests {
 
     @Test("an operator configures where the path / leads", arguments: ["/console", "https://nagz.example/welcome"])
     func home(address: String) async throws {
-        try await TestServer.run(configure: { _ = $0.setHome(address) }) { server in
+        try await TestServer.run(configure: { _ = $0.setHomeRedirect(address) }) { server in
             let reply = try await server.call("GET", "/", isDocumented: false)
             #expect(reply.status == 302 && reply.header("location") == address)
         }
@@ -96,8 +96,8 @@ struct WebPageTests {
         ])
     func noHome(address: String) {
         var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
-        let isTaken = configuration.setHome(address)
-        #expect(!isTaken && configuration.home == nil)
+        let isTaken = configuration.setHomeRedirect(address)
+        #expect(!isTaken && configuration.homeRedirect == nil)
     }
 }
 

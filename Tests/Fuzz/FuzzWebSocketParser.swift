@@ -7,7 +7,7 @@ private struct Reading: Equatable {
 }
 
 private func read(_ pieces: [ArraySlice<UInt8>], limit: Int) -> Reading {
-    var parser = WebSocketParser(from: .client, limit: limit)
+    var parser = WebSocketParser(from: .client, messageLimit: limit)
     var reading = Reading()
     for piece in pieces {
         let bytes = [UInt8](piece)

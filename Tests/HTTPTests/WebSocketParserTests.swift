@@ -177,7 +177,7 @@ struct WebSocketParserTests {
     }
 
     private static func read(_ input: [UInt8], in size: Int) -> ([WebSocketParser.Event], WebSocketError?) {
-        var parser = WebSocketParser(from: .client, limit: limit)
+        var parser = WebSocketParser(from: .client, messageLimit: limit)
         var events: [WebSocketParser.Event] = []
         for start in stride(from: 0, to: input.count, by: size) {
             let piece = Array(input[start..<min(start + size, input.count)])
@@ -196,7 +196,7 @@ struct WebSocketParserTests {
 
     @Test("a WebSocket frame with a refused length reserves no memory")
     func boundedAllocation() throws {
-        var parser = WebSocketParser(from: .client, limit: 1_000)
+        var parser = WebSocketParser(from: .client, messageLimit: 1_000)
         let head: [UInt8] = [0x82, 0x80 | 126, 0x03, 0xE9]
         var position = 0
         #expect(throws: WebSocketError.messageTooLarge) { try parser.advance(head.span, at: &position) }
@@ -229,10 +229,10 @@ struct WebSocketParserTests {
             (WebSocketWriter.frame(.text, Array("Hello".utf8), mask: 0x37FA_213D), WebSocketParser.Sender.client),
             (WebSocketWriter.frame(.text, Array("Hello".utf8)), .server),
         ] {
-            var (parser, position) = (WebSocketParser(from: sender, limit: 100), 0)
+            var (parser, position) = (WebSocketParser(from: sender, messageLimit: 100), 0)
             let event = try parser.advance(frame.span, at: &position)
             #expect(event == .message(WebSocketMessage(.text, Array("Hello".utf8))))
-            var other = WebSocketParser(from: sender == .client ? .server : .client, limit: 100)
+            var other = WebSocketParser(from: sender == .client ? .server : .client, messageLimit: 100)
             position = 0
             #expect(throws: WebSocketError.protocolViolation) { _ = try other.advance(frame.span, at: &position) }
         }

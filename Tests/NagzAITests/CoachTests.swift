@@ -10,7 +10,7 @@ struct CoachTests {
     ) throws -> CoachAnswer {
         var facts = CoachFacts(
             familyID: familyID, userID: user(1), nags: nags, missCount7d: misses, streak: streak)
-        facts.session = session.map { SessionTurn(question: $0, answer: "An answer.", tone: .neutral) }
+        facts.sessionTurns = session.map { SessionTurn(question: $0, answer: "An answer.", tone: .neutral) }
         return try heuristics().coachAnswer(to: text, for: Snapshot(facts)).response
     }
 

@@ -78,12 +78,12 @@ struct OutputCorpus {
             var facts = NagFacts(nag: nag(category: category, id: id), preferences: preferences(tone))
             switch scenario {
             case .repeatedTimeConflict: facts.timeConflictCount7d = 2
-            case .firstMiss: facts.missCount7d = 1
+            case .oneRecentMiss: facts.missCount7d = 1
             case .streak3:
                 facts.streak = 3
                 // With a miss of an earlier time the tone is the preferred one.
                 if tone != .supportive { facts.missCount7d = 2 }
-            case .highCompletionHomework: facts.recentCategoryRecord = CompletionRecord(total: 3, completed: 3)
+            case .highCompletionHomework: facts.recentCategoryRecord = CompletionRecord(resolved: 3, completed: 3)
             case .general: break
             }
             let told = PromptFacts.coaching(Snapshot(facts), rules, memberNames: family)
@@ -96,7 +96,7 @@ struct OutputCorpus {
         let (timing, tone, category) = (
             try value(words[1]) as PushBackTiming, try value(words[2]) as AITone, try value(words[3]) as NagCategory
         )
-        let wanted = rules.phrasebook.message(UInt64(words[4]) ?? 0, timing, tone: tone, category: category)
+        let wanted = rules.phrasebook.pushBackMessage(UInt64(words[4]) ?? 0, timing, tone: tone, category: category)
         return try first(words) { id in
             let due = timing == .upcoming ? noon + .hours(5) : noon - .hours(1)
             let facts = NagFacts(nag: nag(category: category, dueAt: due, id: id), preferences: preferences(tone))

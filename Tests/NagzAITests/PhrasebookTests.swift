@@ -39,8 +39,8 @@ import Testing
     static func messages(
         _ book: Phrasebook, _ timing: PushBackTiming, _ tone: AITone, _ category: NagCategory
     ) -> [String] {
-        (0..<book.messageCount(timing, tone)).map {
-            book.message(UInt64($0), timing, tone: tone, category: category)
+        (0..<book.pushBackMessageCount(timing, tone)).map {
+            book.pushBackMessage(UInt64($0), timing, tone: tone, category: category)
         }
     }
 
@@ -138,7 +138,7 @@ import Testing
     func pools(_ scenario: CoachingScenario, _ tone: AITone) throws {
         let book = try Phrasebook.english()
         #expect(book.tipCount(scenario, tone) >= 3)
-        for timing in PushBackTiming.allCases { #expect(book.messageCount(timing, tone) >= 4) }
+        for timing in PushBackTiming.allCases { #expect(book.pushBackMessageCount(timing, tone) >= 4) }
         let tips = Set(
             (0..<book.tipCount(scenario, tone)).map {
                 book.tip(UInt64($0), scenario: scenario, tone: tone, category: .other)
@@ -196,7 +196,8 @@ import Testing
         #expect(rules.excuseSentence(for: .refused, nagID: nagID) == "frazo")
         #expect(book.disrespectfulPhrases(in: "Bobo!") == ["bobo"])
         #expect(
-            try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).messageCount(.overdue, .firm)
+            try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).pushBackMessageCount(
+                .overdue, .firm)
                 == 4)
     }
 

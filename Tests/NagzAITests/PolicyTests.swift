@@ -38,7 +38,7 @@ import Testing
             try Self.constraint(1, priority: 1, .block(reason: "Contains SSN")),
         ]).evaluate(Self.question())
         #expect(!result.isAllowed && result.effectiveAction == .block && result.violation?.reason == "Contains SSN")
-        #expect(numbers(result.evaluated) == [1, 2, 3] && numbers(result.applied) == [1])
+        #expect(numbers(result.evaluated) == [1, 2, 3] && numbers(result.appliedUntilBlock) == [1])
         #expect(result.warnings == ["W"], "warnings are listed beside a block")
     }
 
@@ -48,7 +48,7 @@ import Testing
                 try Self.constraint(1, priority: priorities.0, .forceLocal),
                 try Self.constraint(2, priority: priorities.1, .forceCloud),
             ]).evaluate(Self.question())
-            #expect(result.effectiveAction == .forceLocal && result.applied.count == 2)
+            #expect(result.effectiveAction == .forceLocal && result.appliedUntilBlock.count == 2)
         }
     }
 
@@ -60,7 +60,7 @@ import Testing
             try Self.constraint(5, .forceLocal, isEnabled: false),
         ]).evaluate(Self.question())
         #expect(result.warnings == ["A", "B"] && result.confirmationPrompt == "Proceed?\n\nSure?")
-        #expect(numbers(result.applied) == [1, 2, 3, 4], "a tie is broken by the identifier")
+        #expect(numbers(result.appliedUntilBlock) == [1, 2, 3, 4], "a tie is broken by the identifier")
         #expect(result.effectiveAction == .requireConfirmation)
     }
 
@@ -108,7 +108,7 @@ import Testing
                 let (plain, with) = (
                     engine.evaluate(Self.question(text)), engine.evaluate(Self.question(String(spelled)))
                 )
-                #expect(plain.applied == with.applied, "\(text) with \(scalar.value)")
+                #expect(plain.appliedUntilBlock == with.appliedUntilBlock, "\(text) with \(scalar.value)")
             }
         }
     }
@@ -116,14 +116,14 @@ import Testing
     @Test("a condition on the content applies by its operator and value", arguments: matches)
     func content(_ content: String, _ comparison: String, _ value: String, _ expected: Bool) throws {
         let rule = try Self.constraint(1, .forceLocal, [("content", comparison, value)])
-        #expect(PolicyEngine([rule]).evaluate(Self.question(content)).applied.isEmpty != expected)
+        #expect(PolicyEngine([rule]).evaluate(Self.question(content)).appliedUntilBlock.isEmpty != expected)
     }
 
     @Test func noIntentEqualsNothing() throws {
         let equal = try Self.constraint(1, .forceLocal, [("intent", "equals", "retrieval")])
         let other = try Self.constraint(2, .forceLocal, [("intent", "notEquals", "retrieval")])
         let result = PolicyEngine([equal, other]).evaluate(Self.question())
-        #expect(numbers(result.applied) == [2])
+        #expect(numbers(result.appliedUntilBlock) == [2])
     }
 
     static let faults: [(String, String, String, String)] = [

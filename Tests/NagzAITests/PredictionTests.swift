@@ -13,18 +13,24 @@ import Testing
         ("a streak of two is none", .none, .none, 0, 2, 0.5),
         ("one miss", .none, .none, 1, 0, 0.4),
         ("misses count up to three", .none, .none, 9, 0, 0.2),
-        ("never done", .init(total: 100, completed: 0), .init(total: 100, completed: 0), 0, 0, 0.05),
-        ("always done", .init(total: 1_000, completed: 1_000), .init(total: 1_000, completed: 1_000), 0, 9, 0.95),
+        ("never done", .init(resolved: 100, completed: 0), .init(resolved: 100, completed: 0), 0, 0, 0.05),
+        (
+            "always done", .init(resolved: 1_000, completed: 1_000), .init(resolved: 1_000, completed: 1_000), 0, 9,
+            0.95
+        ),
         // 0.6·2/3 + 0.4·1/2 = 0.6
-        ("weights", .init(total: 1, completed: 1), .none, 0, 0, 0.6),
+        ("weights", .init(resolved: 1, completed: 1), .none, 0, 0, 0.6),
         // 0.6·1/2 + 0.4·2/3 = 0.5666…
-        ("the other weight", .none, .init(total: 1, completed: 1), 0, 0, 0.57),
+        ("the other weight", .none, .init(resolved: 1, completed: 1), 0, 0, 0.57),
         // 0.6·3/8 + 0.4·1/2 = 0.425: a half goes up.
-        ("a half", .init(total: 6, completed: 2), .none, 0, 0, 0.43),
+        ("a half", .init(resolved: 6, completed: 2), .none, 0, 0, 0.43),
         // 0.6·7/8 + 0.4·1/2 + 0.05 = 0.775
-        ("a half with a streak", .init(total: 6, completed: 6), .none, 0, 3, 0.78),
-        ("impossible counts", .init(total: 2, completed: 50), .init(total: -4, completed: -9), 0, 0, 0.65),
-        ("enormous counts", .init(total: .max, completed: .max), .init(total: .max, completed: .max), .max, .max, 0.75),
+        ("a half with a streak", .init(resolved: 6, completed: 6), .none, 0, 3, 0.78),
+        ("impossible counts", .init(resolved: 2, completed: 50), .init(resolved: -4, completed: -9), 0, 0, 0.65),
+        (
+            "enormous counts", .init(resolved: .max, completed: .max), .init(resolved: .max, completed: .max), .max,
+            .max, 0.75
+        ),
         ("negative misses", .none, .none, .min, .min, 0.5),
     ]
 
@@ -53,18 +59,18 @@ import Testing
 
     @Test func factorsSayWhatWentIn() throws {
         let facts = NagFacts(
-            nag: nag(), missCount7d: 5, streak: 4, categoryRecord: .init(total: 1, completed: 1),
-            overallRecord: .init(total: 5, completed: 2))
+            nag: nag(), missCount7d: 5, streak: 4, categoryRecord: .init(resolved: 1, completed: 1),
+            overallRecord: .init(resolved: 5, completed: 2))
         let factors = try predict(facts).factors
         #expect(factors.map(\.name) == ["category_rate", "overall_rate", "recent_misses", "streak"])
         #expect(factors.map(\.value) == [0.6667, 0.4286, 3, 4])
     }
 
     static let reminders: [(String, CompletionRecord, Int)] = [
-        ("likely", .init(total: 98, completed: 98), 30), ("80 %", .init(total: 3, completed: 3), 30),
-        ("79 %", .init(total: 37, completed: 30), 60), ("50 %", .none, 60),
-        ("49 %", .init(total: 100, completed: 49), 120),
-        ("unlikely", .init(total: 98, completed: 0), 120),
+        ("likely", .init(resolved: 98, completed: 98), 30), ("80 %", .init(resolved: 3, completed: 3), 30),
+        ("79 %", .init(resolved: 37, completed: 30), 60), ("50 %", .none, 60),
+        ("49 %", .init(resolved: 100, completed: 49), 120),
+        ("unlikely", .init(resolved: 98, completed: 0), 120),
     ]
 
     @Test("the reminder is suggested the earlier, the less likely a completion is", arguments: reminders)

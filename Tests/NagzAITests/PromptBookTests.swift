@@ -131,7 +131,7 @@ struct PromptBookTests {
             let words = String(repeating: ["a", "é", "👨‍👩‍👧", "b "].randomElement(using: &random) ?? "a", count: length)
             let context = Int.random(in: 512...4_096, using: &random)
             let request = book.request(for: .summarizeExcuse(words, memberNames: []), contextTokens: context)
-            #expect(request.promptTokens + request.maxTokens <= context)
+            #expect(request.estimatedPromptTokens + request.maxTokens <= context)
         }
         let short = book.request(for: .summarizeExcuse("all of it", memberNames: []), contextTokens: 512)
         #expect(short.userPrompt.contains("«all of it»"))

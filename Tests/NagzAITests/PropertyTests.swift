@@ -23,10 +23,10 @@ import Testing
             dueAt: now + .seconds(Int64(number(-100_000...200_000))), createdAt: now - .days(1))
         let facts = NagFacts(
             nag: nag, missCount7d: number(-1...6), streak: number(-1...9), timeConflictCount7d: number(0...3),
-            categoryRecord: CompletionRecord(total: total, completed: number(0...max(1, total))),
-            recentCategoryRecord: CompletionRecord(total: number(0...5), completed: number(0...5)),
-            overallRecord: CompletionRecord(total: total + number(0...40), completed: number(0...80)),
-            pushBacks: (0..<number(0...3)).map { _ in now - .minutes(Int64(number(0...400))) },
+            categoryRecord: CompletionRecord(resolved: total, completed: number(0...max(1, total))),
+            recentCategoryRecord: CompletionRecord(resolved: number(0...5), completed: number(0...5)),
+            overallRecord: CompletionRecord(resolved: total + number(0...40), completed: number(0...80)),
+            cyclePushBacks: (0..<number(0...3)).map { _ in now - .minutes(Int64(number(0...400))) },
             preferences: preferences,
             policy: try FamilyPolicy(maxPushBack: number(0...3), cooldownMinutes: number(15...240)))
         return Snapshot(facts, now: now, zone: NewYork2026())
@@ -57,10 +57,10 @@ import Testing
             if pushBack.shouldPushBack {
                 pushedBack += 1
                 #expect(facts.nag.status == .open && facts.preferences.pushBackMode == .bounded)
-                #expect(facts.pushBacks.count < facts.policy.maxPushBack)
+                #expect(facts.cyclePushBacks.count < facts.policy.maxPushBack)
                 #expect(facts.preferences.quietHours?.contains(snapshot.now, in: snapshot.zone) != true)
                 let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
-                #expect(facts.pushBacks.allSatisfy { snapshot.now - $0 >= cooldown })
+                #expect(facts.cyclePushBacks.allSatisfy { snapshot.now - $0 >= cooldown })
                 #expect(pushBack.message.map(rules.phrasebook.disrespectfulPhrases(in:)) == [])
                 #expect(pushBack.tone == rules.tone(for: facts).response.tone)
             } else {
@@ -83,7 +83,7 @@ import Testing
     /// The formula as it is written, in floating point.
     private static func likelihood(_ facts: NagFacts) -> Double {
         func rate(_ record: CompletionRecord) -> Double {
-            (Double(min(record.completed, record.total)) + 1) / (Double(record.total) + 2)
+            (Double(min(record.completed, record.resolved)) + 1) / (Double(record.resolved) + 2)
         }
         let misses = Double(min(max(0, facts.missCount7d), 3))
         let raw =

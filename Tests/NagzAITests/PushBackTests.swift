@@ -14,7 +14,7 @@ import Testing
             preferences.quietHoursEnabled = true
             preferences.quietWindow = QuietHours(start: clock(quiet.0), end: clock(quiet.1))
         }
-        return NagFacts(nag: nag(status), pushBacks: pushBacks, preferences: preferences)
+        return NagFacts(nag: nag(status), cyclePushBacks: pushBacks, preferences: preferences)
     }
 
     static let order: [(String, NagFacts, HeuristicRule)] = [
@@ -59,7 +59,7 @@ import Testing
         var now = noon
         for _ in 0..<maximum {
             #expect(try heuristics().pushBack(for: Snapshot(facts, at: now)).response.shouldPushBack)
-            facts.pushBacks.append(now)
+            facts.cyclePushBacks.append(now)
             now = now + .minutes(15)
         }
         #expect(try heuristics().pushBack(for: Snapshot(facts, at: now)).rule == .pushBackMaxAttempts)
@@ -108,8 +108,8 @@ import Testing
         let book = try Phrasebook.english()
         let facts = NagFacts(nag: nag(category: .meds), missCount7d: misses, streak: streak)
         let response = try heuristics().pushBack(for: Snapshot(facts)).response
-        let pool = (0..<book.messageCount(.upcoming, tone)).map {
-            book.message(UInt64($0), .upcoming, tone: tone, category: .meds)
+        let pool = (0..<book.pushBackMessageCount(.upcoming, tone)).map {
+            book.pushBackMessage(UInt64($0), .upcoming, tone: tone, category: .meds)
         }
         #expect(response.tone == tone)
         #expect(response.message.map(pool.contains) == true)
@@ -124,11 +124,11 @@ import Testing
     func timing(_ due: Timestamp, _ timing: PushBackTiming) throws {
         let book = try Phrasebook.english()
         for count in 0..<2 {
-            let facts = NagFacts(nag: nag(dueAt: due), pushBacks: Array(repeating: noon - .days(1), count: count))
+            let facts = NagFacts(nag: nag(dueAt: due), cyclePushBacks: Array(repeating: noon - .days(1), count: count))
             let message = try #require(try heuristics().pushBack(for: Snapshot(facts)).response.message)
             for other in PushBackTiming.allCases {
-                let pool = (0..<book.messageCount(other, .neutral)).map {
-                    book.message(UInt64($0), other, tone: .neutral, category: .chores)
+                let pool = (0..<book.pushBackMessageCount(other, .neutral)).map {
+                    book.pushBackMessage(UInt64($0), other, tone: .neutral, category: .chores)
                 }
                 #expect(pool.contains(message) == (other == timing))
             }
@@ -139,7 +139,7 @@ import Testing
         var facts = Self.facts()
         facts.policy = try FamilyPolicy(maxPushBack: 3)
         let messages = try (0..<3).map { count in
-            facts.pushBacks = Array(repeating: noon - .days(1), count: count)
+            facts.cyclePushBacks = Array(repeating: noon - .days(1), count: count)
             return try heuristics().pushBack(for: Snapshot(facts)).response.message
         }
         #expect(Set(messages).count == 3)

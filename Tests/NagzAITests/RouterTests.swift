@@ -129,7 +129,7 @@ import Testing
             switch route(operation) {
             case .success(let decision): #expect(isOfSystem && decision.provider == .foundationModels)
             case .failure(let failure):
-                #expect(failure == (isOfSystem ? .nothingToWrite : .localModelUnavailable))
+                #expect(failure == (isOfSystem ? .nothingToWrite : .unavailableInMode))
                 #expect(!isOfSystem || operation.modelTask == nil)
             }
         }
@@ -139,7 +139,7 @@ import Testing
         func rule(_ tokens: Int) throws -> RoutingRule {
             let question = PolicyTests.question(tokens: tokens)
             let state = RuntimeState(
-                local: LocalCapability(maxTokens: 500), network: .online, tokenThreshold: 256)
+                local: LocalCapability(maxQuestionTokens: 500), network: .online, tokenThreshold: 256)
             return try Router.route(
                 question, state, PolicyEngine([]).evaluate(question), at: noon, trace: TraceID(high: 0, low: 1)
             ).get().rule

@@ -50,56 +50,56 @@ import Testing
         ),
         (
             "one conflict is not repeated", NagFacts(nag: nag(), missCount7d: 1, streak: 5, timeConflictCount7d: 1),
-            "first_miss", .coachingFirstMiss
+            "first_miss", .coachingOneRecentMiss
         ),
         ("two misses are no first miss", NagFacts(nag: nag(), missCount7d: 2), "general", .coachingGeneral),
         ("a streak of three", NagFacts(nag: nag(), missCount7d: 2, streak: 3), "streak_3", .coachingStreak),
         ("a streak of two", NagFacts(nag: nag(), streak: 2), "general", .coachingGeneral),
         (
             "homework at 80 %",
-            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 5, completed: 4)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(resolved: 5, completed: 4)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "homework below 80 %",
-            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 4, completed: 3)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(resolved: 4, completed: 3)),
             "general",
             .coachingGeneral
         ),
         (
             "too little homework",
-            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 2, completed: 2)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(resolved: 2, completed: 2)),
             "general",
             .coachingGeneral
         ),
         (
             "just enough homework",
-            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: 3, completed: 3)),
+            NagFacts(nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(resolved: 3, completed: 3)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "chores at 100 %",
-            NagFacts(nag: nag(category: .chores), recentCategoryRecord: CompletionRecord(total: 9, completed: 9)),
+            NagFacts(nag: nag(category: .chores), recentCategoryRecord: CompletionRecord(resolved: 9, completed: 9)),
             "general", .coachingGeneral
         ),
         (
             "homework of another week is not praised",
             NagFacts(
-                nag: nag(category: .homework), categoryRecord: CompletionRecord(total: 9, completed: 9),
-                recentCategoryRecord: CompletionRecord(total: 2, completed: 2)),
+                nag: nag(category: .homework), categoryRecord: CompletionRecord(resolved: 9, completed: 9),
+                recentCategoryRecord: CompletionRecord(resolved: 2, completed: 2)),
             "general", .coachingGeneral
         ),
         (
             "nor does an older week spoil this one",
             NagFacts(
-                nag: nag(category: .homework), categoryRecord: CompletionRecord(total: 30, completed: 3),
-                recentCategoryRecord: CompletionRecord(total: 3, completed: 3)),
+                nag: nag(category: .homework), categoryRecord: CompletionRecord(resolved: 30, completed: 3),
+                recentCategoryRecord: CompletionRecord(resolved: 3, completed: 3)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "absurd counts",
             NagFacts(
-                nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(total: .max, completed: .max)),
+                nag: nag(category: .homework), recentCategoryRecord: CompletionRecord(resolved: .max, completed: .max)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
     ]
@@ -140,8 +140,8 @@ import Testing
             }
             #expect(tips.contains(coaching.tip))
             let pushBack = rules.pushBack(for: Snapshot(facts)).response
-            let messages = (0..<book.messageCount(.upcoming, wording)).map {
-                book.message(UInt64($0), .upcoming, tone: wording, category: .chores)
+            let messages = (0..<book.pushBackMessageCount(.upcoming, wording)).map {
+                book.pushBackMessage(UInt64($0), .upcoming, tone: wording, category: .chores)
             }
             #expect(pushBack.message.map(messages.contains) == true)
             // The answers' own tone is the selected one.

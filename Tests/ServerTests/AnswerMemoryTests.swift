@@ -13,8 +13,8 @@ struct AnswerMemoryTests {
     @Test("feed and other answers share one memory: while it is taken, large ones get 503 and small ones pass")
     func shared() async throws {
         try await TestServer.run(configure: {
-            $0.answerMemory = 1 << 20
-            $0.answerMemoryPerAddress = 1 << 20
+            $0.maxAnswerMemoryBytes = 1 << 20
+            $0.maxAnswerMemoryBytesPerAddress = 1 << 20
         }) { server in
             let family = try await server.family()
             for _ in 0..<60 { _ = try await server.nag(from: family.guardian, to: family.child, in: family.id) }

@@ -184,7 +184,10 @@ struct DailyLimitTests {
             server.clock.advance(by: .hours(12))
             try await server.register("other", as: family.child)
             server.clock.advance(by: .hours(12))
-            #expect(try await server.database.run { try await Housekeeping.sweep($0, at: server.clock.now()) } == 1)
+            let deleted = try await server.database.run {
+                try await Housekeeping.applyRetention($0, at: server.clock.now())
+            }
+            #expect(deleted == 1)
             #expect(try await server.rows("SELECT count FROM daily_counts") == [["count": 1]])
         }
     }

@@ -66,10 +66,10 @@ struct HousekeepingTests {
             try await fill(2, .minutes(14))
             let before = try await counts()
             try await fill(old, .days(91))
-            let deleted = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            let deleted = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             #expect(deleted == 5 * old)
             #expect(try await counts() == before)
-            #expect(try await server.database.run { try await Housekeeping.sweep($0, at: now) } == 0)
+            #expect(try await server.database.run { try await Housekeeping.applyRetention($0, at: now) } == 0)
             #expect(
                 try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.guardian).nags.isEmpty)
         }

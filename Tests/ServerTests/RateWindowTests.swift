@@ -28,7 +28,7 @@ struct RateWindowTests {
             #expect(try #require(limiter.consume(subject, .read, at: now)).remaining == 300 - 201)
         }
         // What there is room for, and 300 for each of the four sites.
-        #expect(allowed <= 16 * RateLimiter.subjectsPerShard + 4 * 300)
+        #expect(allowed <= 16 * RateLimiter.maxSubjectsPerShard + 4 * 300)
         let next = try #require(limiter.consume(Self.network(3, 0x1234), .read, at: now + .minutes(1)))
         #expect(next.remaining == 299, "the minute is over for all")
     }
@@ -39,13 +39,13 @@ struct RateWindowTests {
         for (microseconds, seconds) in [(0, 1), (1, 1), (1_000_000, 1), (1_000_001, 2), (59_999_999, 60)]
             as [(Int64, Int)]
         {
-            #expect(APIError.seconds(from: now, to: now + Timestamp.Span(microseconds: microseconds)) == seconds)
+            #expect(APIError.retrySeconds(from: now, to: now + Timestamp.Span(microseconds: microseconds)) == seconds)
         }
     }
 
     @Test("expired counts are evicted first, then the smallest")
     func eviction() {
-        var windows = RateWindows<Int>(limit: 8)
+        var windows = RateWindows<Int>(keyLimit: 8)
         for key in 0..<8 { for _ in 0...(key == 5 ? 0 : key + 3) { _ = windows.increment(key, in: 1) } }
         let first = windows.increment(100, in: 1)
         #expect(first == 1 && windows.keyCount == 8 && windows.count(5, in: 1) == nil)
@@ -62,7 +62,7 @@ struct RateWindowTests {
 
     @Test("a subject with many requests keeps its count among any number of subjects with one")
     func often() {
-        var windows = RateWindows<Int>(limit: 64)
+        var windows = RateWindows<Int>(keyLimit: 64)
         for _ in 0..<50 { _ = windows.increment(-1, in: 1) }
         for key in 0..<10_000 { _ = windows.increment(key, in: 1) }
         #expect(windows.count(-1, in: 1) == 50 && windows.keyCount == 64)

@@ -88,7 +88,9 @@ struct RefusalCountTests {
             server.clock.advance(by: RefusalCount.window)
             server.clock.advance(by: .seconds(1))
             let now = server.clock.now()
-            let deleted = try await server.database.run { database in try await Housekeeping.sweep(database, at: now) }
+            let deleted = try await server.database.run { database in
+                try await Housekeeping.applyRetention(database, at: now)
+            }
             #expect(deleted == 1)
             let told = (1...100_000).filter(RefusalCount.isRecorded)
             #expect(told == [1, 10, 100, 1_000, 10_000, 100_000])

@@ -11,10 +11,10 @@ import Testing
 @Suite("The database's standbys and its clock")
 struct ReplicationTests {
     private static func status(
-        _ written: Int, _ replayed: Int?, standbys: Int = 1, isVisible: Bool = true
+        _ written: Int, _ replayed: Int?, standbys: Int = 1, hasDetails: Bool = true
     ) -> ReplicationStatus {
         ReplicationStatus(
-            isVisible: isVisible, standbys: standbys, synchronousStandbys: 0, writtenPosition: written,
+            hasDetails: hasDetails, standbys: standbys, synchronousStandbys: 0, writtenPosition: written,
             replayedPosition: replayed)
     }
 
@@ -70,7 +70,7 @@ struct ReplicationTests {
                 """
             ) { [try $0["everybody"], try $0["owner"]] }
             await database.close()
-            #expect(rights == [[false, try #require(seen.first).isVisible]])
+            #expect(rights == [[false, try #require(seen.first).hasDetails]])
         }
     }
 
@@ -78,7 +78,7 @@ struct ReplicationTests {
     func doctor() throws {
         #expect(ReplicationCheck.result(Self.status(10, nil, standbys: 0), owner: "nagz") == nil)
         let hidden = try #require(
-            ReplicationCheck.result(Self.status(10, nil, standbys: 2, isVisible: false), owner: "nagz"))
+            ReplicationCheck.result(Self.status(10, nil, standbys: 2, hasDetails: false), owner: "nagz"))
         #expect(hidden.status == .warning && hidden.text.hasPrefix("2 standbys"))
         #expect(hidden.advice?.contains("GRANT pg_read_all_stats TO nagz") == true)
         let seen = try #require(ReplicationCheck.result(Self.status(30, 10), owner: "nagz"))
@@ -94,14 +94,14 @@ struct ReplicationTests {
         }
         func figures(_ status: ReplicationStatus) -> DatabaseFigures {
             DatabaseFigures(
-                clockOffset: .milliseconds(-1_500), replication: status, lag: (20, .milliseconds(2_500)))
+                serverClockLead: .milliseconds(-1_500), replication: status, lag: (20, .milliseconds(2_500)))
         }
         let seen = text(figures(Self.status(30, 10)))
         for line in [
             "nagz_clock_offset_seconds -1.5", "nagz_replication_standbys 1", "nagz_replication_lag_bytes 20",
             "nagz_replication_lag_seconds 2.5", "nagz_replication_synchronous_standbys 0",
         ] { #expect(seen.contains("\n\(line)\n"), "\(line)") }
-        let hidden = text(figures(Self.status(30, nil, isVisible: false)))
+        let hidden = text(figures(Self.status(30, nil, hasDetails: false)))
         #expect(hidden.contains("\nnagz_replication_standbys 1\n") && !hidden.contains("replication_lag"))
         #expect(!text(nil).contains("nagz_replication") && !text(nil).contains("nagz_clock_offset"))
     }

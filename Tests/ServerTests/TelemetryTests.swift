@@ -178,15 +178,15 @@ struct TelemetryTests {
 
     @Test("a quantile is the upper bound of a bucket")
     func quantiles() {
-        var counts = [Int](repeating: 0, count: Histogram.bounds.count + 1)
-        #expect(Histogram.quantile(0.5, of: counts) == 0)
+        var counts = [Int](repeating: 0, count: Histogram.boundsNanoseconds.count + 1)
+        #expect(Histogram.quantileMilliseconds(0.5, of: counts) == 0)
         counts[0] = 98
         counts[4] = 2
-        #expect(Histogram.quantile(0.5, of: counts) == 0.5)
-        #expect(Histogram.quantile(0.98, of: counts) == 0.5)
-        #expect(Histogram.quantile(0.99, of: counts) == 10)
+        #expect(Histogram.quantileMilliseconds(0.5, of: counts) == 0.5)
+        #expect(Histogram.quantileMilliseconds(0.98, of: counts) == 0.5)
+        #expect(Histogram.quantileMilliseconds(0.99, of: counts) == 10)
         counts[counts.count - 1] = 1_000
-        #expect(Histogram.quantile(0.99, of: counts) == 5_000)
+        #expect(Histogram.quantileMilliseconds(0.99, of: counts) == 5_000)
     }
 
     @Test("a server is always live, and ready only if its clock agrees with the database's")

@@ -13,13 +13,13 @@ struct TurnQueueTests {
         var order: [String] = []
         for (key, count) in wanted {
             for _ in 0..<count {
-                if turns.enter(key) {
+                if turns.tryEnter(key) {
                     running.append(key)
                     order.append(key)
                 } else {
                     let ticket = UInt64(keys.count)
                     keys[ticket] = key
-                    let waits = turns.wait(key, ticket: ticket)
+                    let waits = turns.enqueue(key, ticket: ticket)
                     #expect(waits)
                 }
             }
@@ -42,24 +42,24 @@ struct TurnQueueTests {
     @Test("a key has its limit of turns at a time, with any free capacity")
     func perKey() {
         var turns = TurnQueue<String>(limit: .max, limitPerKey: 2, queueLimit: 10)
-        let entered = ["a", "a", "a", "b"].map { turns.enter($0) }
+        let entered = ["a", "a", "a", "b"].map { turns.tryEnter($0) }
         #expect(entered == [true, true, false, true])
-        let waits = turns.wait("a", ticket: 1)
+        let waits = turns.enqueue("a", ticket: 1)
         let next = [turns.leave("b"), turns.leave("a")]
         #expect(waits && next == [[], [1]])
         // Who comes while others of the key wait does not go before them.
-        let later = turns.wait("a", ticket: 2)
-        let overtakes = turns.enter("a")
+        let later = turns.enqueue("a", ticket: 2)
+        let overtakes = turns.tryEnter("a")
         #expect(later && !overtakes)
     }
 
     @Test("a key may fill a quarter of the queue, and a withdrawn ticket leaves it")
     func bounds() {
         var turns = TurnQueue<String>(limit: 1, limitPerKey: 1, queueLimit: 8)
-        _ = turns.enter("x")
-        let own = (0..<3).map { turns.wait("a", ticket: $0) }
+        _ = turns.tryEnter("x")
+        let own = (0..<3).map { turns.enqueue("a", ticket: $0) }
         #expect(own == [true, true, false])
-        let others = ["b", "b", "c", "c", "d", "d", "e"].enumerated().map { turns.wait($1, ticket: UInt64(10 + $0)) }
+        let others = ["b", "b", "c", "c", "d", "d", "e"].enumerated().map { turns.enqueue($1, ticket: UInt64(10 + $0)) }
         #expect(others == [true, true, true, true, true, true, false])
         let withdrawn = [
             turns.withdraw("a", ticket: 0), turns.withdraw("a", ticket: 0), turns.withdraw("a", ticket: 1),

@@ -75,7 +75,7 @@ struct ZoneDatabaseTests {
         ])
     func unknownNames(name: String) {
         #expect(ZoneDatabase.system.zone(name) == nil)
-        #expect(ZoneTable().zone(name).secondsFromUTC(at: Timestamp(seconds: 0)) == 0)
+        #expect(ZoneTable().zoneOrUTC(name).secondsFromUTC(at: Timestamp(seconds: 0)) == 0)
     }
 
     @Test(
@@ -97,12 +97,12 @@ struct ZoneDatabaseTests {
         let database = ZoneDatabase(folder: folder.path())
         let table = ZoneTable(database)
         #expect(database.release?.name == "2026a")
-        #expect(table.zone("Test/Zone").secondsFromUTC(at: now) == -28_800)
+        #expect(table.zoneOrUTC("Test/Zone").secondsFromUTC(at: now) == -28_800)
         try install("2026b-longer", offset: "<-07>7")
-        #expect(table.zone("Test/Zone").secondsFromUTC(at: now) == -28_800, "nobody has looked yet")
+        #expect(table.zoneOrUTC("Test/Zone").secondsFromUTC(at: now) == -28_800, "nobody has looked yet")
         database.refresh()
         #expect(database.release?.name == "2026b-longer")
-        #expect(table.zone("Test/Zone").secondsFromUTC(at: now) == -25_200)
+        #expect(table.zoneOrUTC("Test/Zone").secondsFromUTC(at: now) == -25_200)
         try FileManager.default.removeItem(at: folder)
         database.refresh()
         #expect(database.release == nil)

@@ -76,7 +76,7 @@ public struct TrustedKeys: Sendable {
     }
 
     /// Returns whether a trusted key has signed the note.
-    public func haveSigned(_ note: SignedNote) -> Bool { keys.contains { note.isSigned(by: $0) } }
+    public func hasSigner(of note: SignedNote) -> Bool { keys.contains { note.isSigned(by: $0) } }
 
     /// Returns the checkpoint in a note that a trusted key has signed under the log's name; nil for any other note.
     public func checkpoint(in note: SignedNote) -> Checkpoint? {

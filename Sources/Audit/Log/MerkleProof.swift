@@ -7,16 +7,16 @@ public enum MerkleProof {
     /// - Precondition: `0 <= index < size`.
     public static func inclusionRanges(_ index: Int64, size: Int64) -> [Range<Int64>] {
         precondition(index >= 0 && index < size)
-        return path(index, 0..<size)
+        return pathRanges(index, 0..<size)
     }
 
-    /// Returns PATH of RFC 6962 for the leaf `index` in the subtree over `range`.
-    private static func path(_ index: Int64, _ range: Range<Int64>) -> [Range<Int64>] {
+    /// Returns the ranges of PATH of RFC 6962 for the leaf `index` in the subtree over `range`.
+    private static func pathRanges(_ index: Int64, _ range: Range<Int64>) -> [Range<Int64>] {
         guard range.count > 1 else { return [] }
         let middle = range.lowerBound + largestPowerOfTwo(below: Int64(range.count))
         return index < middle
-            ? path(index, range.lowerBound..<middle) + [middle..<range.upperBound]
-            : path(index, middle..<range.upperBound) + [range.lowerBound..<middle]
+            ? pathRanges(index, range.lowerBound..<middle) + [middle..<range.upperBound]
+            : pathRanges(index, middle..<range.upperBound) + [range.lowerBound..<middle]
     }
 
     /// Returns the ranges of leaves whose roots prove that a tree of `new` leaves extends the tree of its first `old`
@@ -24,18 +24,18 @@ public enum MerkleProof {
     /// - Precondition: `0 < old <= new`.
     public static func consistencyRanges(from old: Int64, to new: Int64) -> [Range<Int64>] {
         precondition(old > 0 && old <= new)
-        return subproof(old, 0..<new, isWhole: true)
+        return subproofRanges(old, 0..<new, isWhole: true)
     }
 
-    /// Returns SUBPROOF of RFC 6962.
+    /// Returns the ranges of SUBPROOF of RFC 6962.
     /// - Parameter isWhole: whether the range begins at the first leaf. The root of the old tree is then no part of the
     ///   proof, because the verifier has it.
-    private static func subproof(_ old: Int64, _ range: Range<Int64>, isWhole: Bool) -> [Range<Int64>] {
+    private static func subproofRanges(_ old: Int64, _ range: Range<Int64>, isWhole: Bool) -> [Range<Int64>] {
         if old == range.upperBound { return isWhole ? [] : [range] }
         let middle = range.lowerBound + largestPowerOfTwo(below: Int64(range.count))
         return old <= middle
-            ? subproof(old, range.lowerBound..<middle, isWhole: isWhole) + [middle..<range.upperBound]
-            : subproof(old, middle..<range.upperBound, isWhole: false) + [range.lowerBound..<middle]
+            ? subproofRanges(old, range.lowerBound..<middle, isWhole: isWhole) + [middle..<range.upperBound]
+            : subproofRanges(old, middle..<range.upperBound, isWhole: false) + [range.lowerBound..<middle]
     }
 
     private static func largestPowerOfTwo(below count: Int64) -> Int64 { 1 << (63 - (count - 1).leadingZeroBitCount) }

@@ -32,7 +32,7 @@ enum ExpectedValue: Sendable, Hashable, ExpressibleByStringLiteral {
         self = text.flatMap { Timestamp(rfc3339: $0) }.map { .text($0.rfc3339) } ?? .notRecorded(person)
     }
 
-    /// The people of which the value consists.
+    /// The people of which the value consists; for `oneOf` all who may be the one.
     var people: Set<Pseudonym> {
         switch self {
         case .people(let people), .oneOf(let people): people

@@ -7,7 +7,7 @@ struct DroppedPoints: Sendable {
     /// The sums of the points that the audit log records for each person and that have no row any more.
     var recordedSums: [Pseudonym: ScoreSums] = [:]
     /// The pseudonyms of the family's members, by account.
-    var people: [UserID: Pseudonym] = [:]
+    var memberPseudonyms: [UserID: Pseudonym] = [:]
 
     mutating func add(_ row: ExpectedRow) {
         guard case .person(let person?) = row["user"] else { return }
@@ -19,9 +19,9 @@ extension FamilyReconciliation {
     /// Compares the sums of a member with the sums of the member's points: those whose rows came before, and those that
     /// retention has deleted.
     public mutating func check(_ row: TotalsRow) {
-        report.rows += 1
+        report.comparedCount += 1
         // The rows of points prove the sums, so a difference is a finding even if the replay stopped.
-        lastChangeNumber = 0
+        rowLastChangeNumber = 0
         var expected = uncheckedSums.removeValue(forKey: row.user) ?? ScoreSums()
         expected.add(row.droppedSums)
         if row.droppedSums != ScoreSums() { droppedPoints.claimedSums[row.user] = row.droppedSums }
@@ -31,7 +31,7 @@ extension FamilyReconciliation {
     /// Compares the deleted points that the totals claim with those that the entries record. A difference is a gap if
     /// retention has deleted entries too. If entries about the person have lost their details, it is a gap or unproven.
     mutating func checkDroppedPoints() {
-        for (user, person) in droppedPoints.people {
+        for (user, person) in droppedPoints.memberPseudonyms {
             let claimed = droppedPoints.claimedSums[user] ?? ScoreSums()
             let recorded = droppedPoints.recordedSums[person] ?? ScoreSums()
             if claimed == recorded { continue }

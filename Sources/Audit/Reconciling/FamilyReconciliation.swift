@@ -18,7 +18,7 @@ public struct FamilyReconciliation: Sendable {
     let deletedBefore: Timestamp?
     /// The number of the entry that last changed the row under examination, as the row says; nil where the row does not
     /// say.
-    var lastChangeNumber: Int64?
+    var rowLastChangeNumber: Int64?
 
     private static let subjects: [StateFinding.Subject] = [
         .membership, .relationship, .consent, .nag, .points, .badge, .incentive, .incentiveRule, .constraint, .policy,
@@ -37,8 +37,8 @@ public struct FamilyReconciliation: Sendable {
         self.replay = replay
         self.deletedBefore = deletedBefore
         for subject in Self.subjects { remainingKeys[subject] = Set(replay.rows[subject].keys) }
-        report.families = 1
-        report.entries = replay.entryCount
+        report.chainCount = 1
+        report.entryCount = replay.entryCount
         if let kind = replay.unknownKinds.min() {
             report.incompleteReason = "this version does not know entries of kind \(kind)"
         }
@@ -46,8 +46,8 @@ public struct FamilyReconciliation: Sendable {
 
     /// Compares a row of the database with the entries.
     public mutating func check(_ row: StateRow) {
-        report.rows += 1
-        lastChangeNumber = row.lastChangeNumber
+        report.comparedCount += 1
+        rowLastChangeNumber = row.lastChangeNumber
         if row.subject == .points, let user = row.user {
             uncheckedSums[user, default: ScoreSums()].add(ScoreSums(of: row))
         }
@@ -55,7 +55,7 @@ public struct FamilyReconciliation: Sendable {
             if row.subject == .membership { membersWithoutPersonCount += 1 }
             return report.add(.erased)
         }
-        if row.subject == .membership, let user = row.user { droppedPoints.people[user] = row.person }
+        if row.subject == .membership, let user = row.user { droppedPoints.memberPseudonyms[user] = row.person }
         let expected = takeExpectedRow(for: row)
         if replay.mayHaveUnreadChange(of: row) { return addLostDetails(row.subject, row.id, of: row.person) }
         if let expected { return compare(row, expected) }
@@ -106,7 +106,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// Returns the report, after the last row, with findings about the recorded rows that did not come.
     public mutating func finish() -> StateReport {
-        lastChangeNumber = nil
+        rowLastChangeNumber = nil
         checkErasedMembers()
         for subject in Self.subjects {
             let missing = (remainingKeys[subject] ?? []).compactMap { key in
@@ -148,7 +148,7 @@ public struct FamilyReconciliation: Sendable {
 
     /// Adds a finding. It is unproven if an entry that may explain the row was not replayed.
     private mutating func add(_ finding: StateFinding) {
-        if let stop = replay.damage.firstUnappliedNumber, lastChangeNumber.map({ $0 >= stop }) ?? true {
+        if let stop = replay.damage.firstUnappliedNumber, rowLastChangeNumber.map({ $0 >= stop }) ?? true {
             report.addUnproven(finding)
         } else {
             report.add(finding)
@@ -159,7 +159,8 @@ public struct FamilyReconciliation: Sendable {
     /// cannot be read.
     /// - Parameter person: the person whom the entry is about; nil where that may be several people.
     mutating func addLostDetails(_ subject: StateFinding.Subject, _ id: String, of person: Pseudonym?) {
-        let isDamaged = person.map(replay.damage.people.contains) ?? !replay.damage.people.isEmpty
+        let people = replay.damage.peopleWithUnreadableEntries
+        let isDamaged = person.map(people.contains) ?? !people.isEmpty
         if isDamaged { report.addUnproven(finding(subject, id, .unread)) } else { report.add(.erased) }
     }
 

@@ -6,12 +6,12 @@ public struct ReplayDamage: Sendable {
     /// all were applied.
     public private(set) var firstUnappliedNumber: Int64?
     /// People about whom an entry cannot be read although they were not erased.
-    public private(set) var people: Set<Pseudonym> = []
+    public private(set) var peopleWithUnreadableEntries: Set<Pseudonym> = []
 
-    /// Ends the replay before an entry.
-    public mutating func stop(at number: Int64) {
+    /// Records that the replay ended before an entry. Of several, the first one counts.
+    public mutating func recordStop(at number: Int64) {
         firstUnappliedNumber = min(firstUnappliedNumber ?? number, number)
     }
 
-    public mutating func recordUnreadableEntry(about person: Pseudonym) { people.insert(person) }
+    public mutating func recordUnreadableEntry(about person: Pseudonym) { peopleWithUnreadableEntries.insert(person) }
 }

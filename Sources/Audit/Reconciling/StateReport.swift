@@ -108,11 +108,11 @@ public struct StateReport: Sendable, Hashable {
     public static let maxListedFindings = 100
 
     /// The number of chains: those of families and connections, and the one outside both.
-    public var families: Int64 = 0
+    public var chainCount: Int64 = 0
     /// The number of entries that were replayed.
-    public var entries: Int64 = 0
+    public var entryCount: Int64 = 0
     /// The number of rows, leaves of the tree and facts about the schema that were compared.
-    public var rows: Int64 = 0
+    public var comparedCount: Int64 = 0
     public private(set) var gaps: [Gap: Int64] = [:]
     public private(set) var findings: [StateFinding] = []
     /// The number of findings, without the unproven ones.
@@ -139,9 +139,9 @@ public struct StateReport: Sendable, Hashable {
     public mutating func add(_ gap: Gap, _ count: Int64 = 1) { gaps[gap, default: 0] += count }
 
     public mutating func merge(_ other: StateReport) {
-        families += other.families
-        entries += other.entries
-        rows += other.rows
+        chainCount += other.chainCount
+        entryCount += other.entryCount
+        comparedCount += other.comparedCount
         for (gap, count) in other.gaps { add(gap, count) }
         findings += other.findings.prefix(max(0, Self.maxListedFindings - findings.count))
         findingCount += other.findingCount

@@ -69,9 +69,9 @@ public struct AuditLogVerifier {
         /// Whether an entry without a position has been read, after which no entry may have one.
         var hasPendingEntry = false
         /// For each person, the number of the first entry whose body is erased.
-        var missingBodies: [Pseudonym: Int64] = [:]
+        var firstErasedNumbers: [Pseudonym: Int64] = [:]
         /// For each person, the number of the first entry whose body cannot be read.
-        var unreadableBodies: [Pseudonym: Int64] = [:]
+        var firstUnreadableNumbers: [Pseudonym: Int64] = [:]
         /// The people of whom an entry records the erasure.
         var erasedPeople: Set<Pseudonym> = []
         var hasClock = false
@@ -90,8 +90,8 @@ public struct AuditLogVerifier {
             }
             switch prepared.payload {
             case .whole: break
-            case .erased: missingBodies[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
-            case .unreadable: unreadableBodies[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            case .erased: firstErasedNumbers[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            case .unreadable: firstUnreadableNumbers[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             }
             if let person = entry.act.subject, entry.act.kind == AuditKind.personErased.rawValue {
                 erasedPeople.insert(person)
@@ -161,7 +161,7 @@ public struct AuditLogVerifier {
     private mutating func check(prune note: SignedNote) throws(AuditFinding) {
         guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
         let finding = AuditFinding(.badPrune, family: prune.family, number: prune.lastNumber)
-        guard trustedKeys.haveSigned(note), prune.origin == header?.origin, entryCount == 0
+        guard trustedKeys.hasSigner(of: note), prune.origin == header?.origin, entryCount == 0
         else {
             throw finding
         }
@@ -169,10 +169,10 @@ public struct AuditLogVerifier {
             throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.lastNumber)
         }
         if let known = chains[prune.family], known.lastPrunedNumber >= prune.lastNumber { return }
-        var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.lastNumber, head: prune.hash))
-        (chain.lastPrunedNumber, chain.lastPrunedHash) = (prune.lastNumber, prune.hash)
+        var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.lastNumber, head: prune.lastHash))
+        (chain.lastPrunedNumber, chain.lastPrunedHash) = (prune.lastNumber, prune.lastHash)
         if header?.family != nil {
-            (chain.lastSequencedNumber, chain.lastSequencedHash) = (prune.lastNumber, prune.hash)
+            (chain.lastSequencedNumber, chain.lastSequencedHash) = (prune.lastNumber, prune.lastHash)
         }
         chains[prune.family] = chain
     }
@@ -203,7 +203,7 @@ public struct AuditLogVerifier {
     /// Verifies that a family's clock has the number and the hash of its newest entry.
     private mutating func check(clock family: FamilyID, _ number: Int64, _ head: [UInt8]) throws(AuditFinding) {
         let last = chains[family]?.verifier.lastNumber ?? 0
-        guard number == last, head == chains[family]?.verifier.head ?? AuditEntry.genesis else {
+        guard number == last, head == chains[family]?.verifier.head ?? AuditEntry.genesisHash else {
             throw AuditFinding(
                 .clockDiffers(clock: number, chain: last), family: family, number: min(number, last) + 1)
         }
@@ -371,8 +371,8 @@ public struct AuditLogVerifier {
     /// person: the first one in the first such chain; nil where there is none.
     private func findBodyWithoutErasure() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
-            let missing = chain.missingBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()
-            let unreadable = chain.unreadableBodies.filter { !chain.erasedPeople.contains($0.key) }.values.min()
+            let missing = chain.firstErasedNumbers.filter { !chain.erasedPeople.contains($0.key) }.values.min()
+            let unreadable = chain.firstUnreadableNumbers.filter { !chain.erasedPeople.contains($0.key) }.values.min()
             if let number = unreadable, number <= missing ?? .max {
                 return AuditFinding(.unreadableBody, family: family, number: number)
             }

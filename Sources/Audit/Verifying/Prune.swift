@@ -8,7 +8,7 @@ public struct Prune: Hashable, Sendable {
     /// The number of the last deleted entry.
     public let lastNumber: Int64
     /// The hash of the last deleted entry, from which the chain continues.
-    public let hash: [UInt8]
+    public let lastHash: [UInt8]
     /// The time at which the last deleted entry was written.
     public let lastTime: Timestamp
     /// The time at which the entries were deleted.
@@ -18,12 +18,12 @@ public struct Prune: Hashable, Sendable {
     public static let retention = Timestamp.Span.days(1_098)
 
     public init(
-        origin: String, family: FamilyID, lastNumber: Int64, hash: [UInt8], lastTime: Timestamp, time: Timestamp
+        origin: String, family: FamilyID, lastNumber: Int64, lastHash: [UInt8], lastTime: Timestamp, time: Timestamp
     ) {
         self.origin = origin
         self.family = family
         self.lastNumber = lastNumber
-        self.hash = hash
+        self.lastHash = lastHash
         self.lastTime = lastTime.flooredToSecond
         self.time = time.flooredToSecond
     }
@@ -37,8 +37,8 @@ public struct Prune: Hashable, Sendable {
             let seconds = Int64(lines[6]), (0..<1 << 40).contains(last), (0..<1 << 40).contains(seconds)
         else { return nil }
         self.init(
-            origin: lines[1], family: family, lastNumber: lastNumber, hash: hash, lastTime: Timestamp(seconds: last),
-            time: Timestamp(seconds: seconds))
+            origin: lines[1], family: family, lastNumber: lastNumber, lastHash: hash,
+            lastTime: Timestamp(seconds: last), time: Timestamp(seconds: seconds))
         guard self.text == text else { return nil }
     }
 
@@ -48,7 +48,7 @@ public struct Prune: Hashable, Sendable {
         \(origin)
         \(family)
         \(lastNumber)
-        \(Base64.encode(hash))
+        \(Base64.encode(lastHash))
         \(lastTime.seconds)
         \(time.seconds)
 

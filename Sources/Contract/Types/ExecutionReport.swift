@@ -91,7 +91,7 @@ public struct ExecutionReport: Hashable, WireObject {
         self.latencyMilliseconds = latencyMilliseconds
         self.stages = stages
         evaluated = policy.evaluated
-        applied = policy.applied
+        applied = policy.appliedUntilBlock
         self.warnings = warnings
         violationReason = policy.violation?.reason
         self.sideEffects = sideEffects

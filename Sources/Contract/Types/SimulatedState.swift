@@ -24,14 +24,14 @@ extension LocalCapability: WireObject {
         let intents: [QuestionIntent] = try fields.defaulted("intents", to: QuestionIntent.allCases)
         self.init(
             model: try fields.optional("model"),
-            maxTokens: try fields.optionalInteger("max_tokens", ConstraintLimit.tokenCounts) ?? 4_096,
+            maxQuestionTokens: try fields.optionalInteger("max_tokens", ConstraintLimit.tokenCounts) ?? 4_096,
             intents: Set(intents), isAvailable: try fields.defaulted("available", to: true))
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("model", model)
-            json.field("max_tokens", maxTokens)
+            json.field("max_tokens", maxQuestionTokens)
             json.field("intents", QuestionIntent.allCases.filter(intents.contains))
             json.field("available", isAvailable)
         }

@@ -21,7 +21,7 @@ extension SimulatedPolicy {
         isAllowed = result.isAllowed
         effectiveAction = result.effectiveAction?.rawValue
         evaluated = result.evaluated
-        applied = result.applied
+        applied = result.appliedUntilBlock
         warnings = result.warnings
         confirmation = result.confirmationPrompt
         violation = result.violation.map { SimulatedViolation(constraintID: $0.constraintID, reason: $0.reason) }

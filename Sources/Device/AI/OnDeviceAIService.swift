@@ -69,7 +69,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             ?? AnswerReason(autoRoute: decision.route, routed.choices.mode)
         var rule = decision.rule
         if decision.route == .local {
-            guard requestedProvider == nil else { throw QuestionRefusal.noRoute(.localModelUnavailable) }
+            guard requestedProvider == nil else { throw QuestionRefusal.noRoute(.unavailableInMode) }
             do {
                 if serverReason == .switchedOff { throw LocalRefusal.switchedOff }
                 return recordAnswer(

@@ -1,7 +1,7 @@
 /// One connection's share of the memory for requests and responses.
 struct ConnectionMemory: ~Copyable {
     private let worker: HTTPWorker
-    /// The bytes of requests that the connection holds, as the loop's `RequestMemory` counts them.
+    /// The bytes of requests that the connection holds, as `LoopRequestMemory` counts them.
     private var heldRequestBytes = 0
     /// The reservation of a large request, which also counts against its client; nil for a small request.
     private var largeReservation: MemoryReservation?

@@ -10,7 +10,7 @@ final class HTTPWorker: ReadinessHandler {
     let socketCalls: SocketCalls
     let receiveBuffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
-    var requestMemory: RequestMemory
+    var requestMemory: LoopRequestMemory
     /// The memory budget of large requests, which all loops share.
     let largeRequestMemory: MemoryBudget
     let answerMemory: MemoryBudget
@@ -44,7 +44,7 @@ final class HTTPWorker: ReadinessHandler {
         self.limiter = limiter
         self.observer = observer
         self.identifiers = identifiers
-        requestMemory = RequestMemory(limit: limits.maxRequestMemoryBytes, smallLimit: limits.maxSmallMessageBytes)
+        requestMemory = LoopRequestMemory(limit: limits.maxRequestMemoryBytes, smallLimit: limits.maxSmallMessageBytes)
         self.largeRequestMemory = largeRequestMemory
         self.answerMemory = answerMemory
         socketCalls = calls

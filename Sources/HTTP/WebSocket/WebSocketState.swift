@@ -78,7 +78,7 @@ struct WebSocketState {
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
         self.limits = limits
-        parser = WebSocketParser(from: .client, limit: limits.message)
+        parser = WebSocketParser(from: .client, messageLimit: limits.message)
         (quotaRestoredAt, lastFrameAt) = (now, now)
     }
 

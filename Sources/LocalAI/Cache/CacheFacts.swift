@@ -56,11 +56,11 @@ public struct CacheFacts: FactSource {
         facts.recentCategoryRecord = try recentRecord(excluding: nag, cachedFamily, now)
         if outboxCompletions.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
-        (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
+        (facts.cyclePushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
         facts.preferences = member.preferences
         facts.policy = cachedFamily.policy
-        facts.session = session
-        return Snapshot(facts, now: now, zone: zones.zone(member.preferences.timeZone))
+        facts.sessionTurns = session
+        return Snapshot(facts, now: now, zone: zones.zoneOrUTC(member.preferences.timeZone))
     }
 
     /// - Throws: `CacheMiss`, `SQLiteError`.
@@ -134,7 +134,7 @@ public struct CacheFacts: FactSource {
         var facts = CoachFacts(
             familyID: familyID, userID: userID, nags: nags, missCount7d: try missCount(of: userID, cachedFamily, now),
             streak: member.streak, tone: member.preferences.tone)
-        facts.session = session
+        facts.sessionTurns = session
         return Snapshot(facts, now: now, zone: zone(cachedFamily))
     }
 
@@ -166,7 +166,7 @@ public struct CacheFacts: FactSource {
         return cachedFamily
     }
 
-    private func zone(_ cachedFamily: CachedFamily) -> any ZoneRules { zones.zone(cachedFamily.timeZone ?? "UTC") }
+    private func zone(_ cachedFamily: CachedFamily) -> any ZoneRules { zones.zoneOrUTC(cachedFamily.timeZone ?? "UTC") }
 
     private func nag(_ id: NagID, _ cachedFamily: CachedFamily) throws -> NagSnapshot {
         let nag = try cache.database.first(
@@ -254,10 +254,10 @@ public struct CacheFacts: FactSource {
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
         var (category, overall) = (CompletionRecord.none, CompletionRecord.none)
         func add(_ kind: NagCategory, _ total: Int, _ completed: Int) {
-            overall.total += total
+            overall.resolved += total
             overall.completed += completed
             guard kind == nag.category else { return }
-            category.total += total
+            category.resolved += total
             category.completed += completed
         }
         let sums = try cache.database.rows(
@@ -294,11 +294,11 @@ public struct CacheFacts: FactSource {
                     AND closed_at > \(FactWindow.recent.start(now)) AND closed_at <= \(now)
                 """
             ) { row throws(SQLiteError) in
-                CompletionRecord(total: try row["total"], completed: try row["completed"])
+                CompletionRecord(resolved: try row["total"], completed: try row["completed"])
             } ?? CompletionRecord.none
         for other in try nagsCompletedInOutbox(of: nag.recipientID, cachedFamily)
         where other.id != nag.id && other.category == nag.category {
-            record.total += 1
+            record.resolved += 1
             record.completed += 1
         }
         return record

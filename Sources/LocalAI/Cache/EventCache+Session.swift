@@ -17,7 +17,7 @@ extension EventCache {
         let turns = try database.rows(
             """
             SELECT t.id, t.at, t.turn FROM families f JOIN session_turns t ON t.family = f.key
-            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxCount)
+            WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxTurnsPerSession)
             """
         ) { row throws(SQLiteError) in
             let (id, at): (ExecutionID, Timestamp) = (try row["id"], try row["at"])
@@ -28,7 +28,7 @@ extension EventCache {
     }
 
     /// Adds the turn of an answer, and deletes the turns of an expired session and the oldest turns beyond
-    /// `SessionTurn.maxCount`. If the cache has nothing of the family, nothing is added.
+    /// `SessionTurn.maxTurnsPerSession`. If the cache has nothing of the family, nothing is added.
     /// - Parameter id: the ID of the record of the answer.
     public func add(_ turn: SessionTurn, _ id: ExecutionID, of family: FamilyID, at now: Timestamp) throws {
         try database.transaction {
@@ -45,7 +45,7 @@ extension EventCache {
                 """
                 DELETE FROM session_turns WHERE family = (SELECT key FROM families WHERE id = \(family)) AND id NOT IN (
                     SELECT t.id FROM session_turns t JOIN families f ON f.key = t.family
-                    WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxCount))
+                    WHERE f.id = \(family) ORDER BY t.at DESC, t.id DESC LIMIT \(SessionTurn.maxTurnsPerSession))
                 """)
         }
     }

@@ -30,7 +30,7 @@ extension DueTimeReader {
             }
             // "the 5th" alone, at the end: not "the 5th floor".
             if hasArticle, start == 1, SpokenNumber.day(words.word(dateOffset), needsEnding: true) != nil,
-                words.ends(after: dateOffset + 1) || words.word(dateOffset + 1) == "at"
+                words.clauseEnds(after: dateOffset + 1) || words.word(dateOffset + 1) == "at"
             {
                 return DuePhrase(nextDate(onDay: day).map { .day($0) } ?? .unknown, dateOffset + 1)
             }
@@ -44,7 +44,7 @@ extension DueTimeReader {
 
     /// Returns the phrase of a day and month, with the year that may follow them.
     private func datePhrase(_ day: Int, _ month: Int, _ words: ArraySlice<SpokenWord>, _ length: Int) -> DuePhrase {
-        if let year = SpokenNumber.digits(words.word(length)), (2000...2999).contains(year) {
+        if let year = SpokenNumber.readDigits(words.word(length)), (2000...2999).contains(year) {
             return DuePhrase(
                 CivilDate(year: year, month: month, day: day).map { .day($0) } ?? .unknown, length + 1)
         }
@@ -75,7 +75,7 @@ extension DueTimeReader {
         if let date = CivilDate(isoDate: word) { return DuePhrase(.day(date), length) }
         for separator in ["/", ".", "-"] as [Character] {
             let parts = word.split(separator: separator, omittingEmptySubsequences: false)
-            let numbers = parts.compactMap { SpokenNumber.digits($0) }
+            let numbers = parts.compactMap { SpokenNumber.readDigits($0) }
             guard numbers.count == parts.count, (2...3).contains(numbers.count) else { continue }
             if numbers.count == 2 { return hasPreposition && separator == "/" ? DuePhrase(.unknown, length) : nil }
             guard parts[2].utf8.count == 4 else { return DuePhrase(.unknown, length) }

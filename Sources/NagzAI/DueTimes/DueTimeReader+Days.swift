@@ -14,20 +14,20 @@ struct DuePhrase {
         /// The night of a date, which is today's.
         case tonight(CivilDate)
         /// A number of minutes from now.
-        case minutes(Int64)
+        case minutesAhead(Int64)
     }
 
     var meaning: Meaning
     /// The number of words of the phrase.
-    var length: Int
+    var wordCount: Int
 
-    init(_ meaning: Meaning, _ length: Int) { (self.meaning, self.length) = (meaning, length) }
+    init(_ meaning: Meaning, _ wordCount: Int) { (self.meaning, self.wordCount) = (meaning, wordCount) }
 }
 
 extension DueTimeReader {
     /// Returns the phrase that the words begin with; nil if they do not begin with one about a time.
     func phrase(in words: ArraySlice<SpokenWord>) -> DuePhrase? {
-        readRepetition(words) ?? readVaguePhrase(words) ?? readOffset(words) ?? readNamedDay(words)
+        readRepetition(words) ?? readVaguePhrase(words) ?? readOffset(words) ?? readRelativeDay(words)
             ?? readWeekday(words) ?? readDate(words) ?? readNumericDate(words) ?? readPartOfDay(words)
             ?? readTimeOfDay(words)
     }
@@ -57,7 +57,7 @@ extension DueTimeReader {
             return isUnit ? DuePhrase(.unknown, length + 1) : nil
         }
         if Self.weekday(named: firstWord, in: .plural) != nil { return DuePhrase(.unknown, 1) }
-        return ["daily", "weekly", "monthly", "hourly"].contains(firstWord) && words.ends(after: 1)
+        return ["daily", "weekly", "monthly", "hourly"].contains(firstWord) && words.clauseEnds(after: 1)
             ? DuePhrase(.unknown, 1) : nil
     }
 
@@ -113,12 +113,12 @@ extension DueTimeReader {
         case "ago", "late", "earlier": return DuePhrase(.unknown, end + 1)
         case "from":
             if rest.word(1) == "now" { return DuePhrase(meaning(of: span, from: today), end + 2) }
-            guard let base = readNamedDay(rest.dropFirst()) ?? readWeekday(rest.dropFirst()) else { return nil }
+            guard let base = readRelativeDay(rest.dropFirst()) ?? readWeekday(rest.dropFirst()) else { return nil }
             switch base.meaning {
             case .day(let day), .weekday(_, let day):
-                if case .minutes = span { return DuePhrase(.unknown, end + 1 + base.length) }
-                return DuePhrase(meaning(of: span, from: day), end + 1 + base.length)
-            default: return DuePhrase(.unknown, end + 1 + base.length)
+                if case .minutes = span { return DuePhrase(.unknown, end + 1 + base.wordCount) }
+                return DuePhrase(meaning(of: span, from: day), end + 1 + base.wordCount)
+            default: return DuePhrase(.unknown, end + 1 + base.wordCount)
             }
         default: return nil
         }
@@ -128,7 +128,7 @@ extension DueTimeReader {
 
     private func meaning(of span: TimeSpan, from day: CivilDate) -> DuePhrase.Meaning {
         switch span {
-        case .minutes(let count): .minutes(Int64(count))
+        case .minutes(let count): .minutesAhead(Int64(count))
         case .days(let count): .day(day.adding(days: Int64(count)))
         case .months(let count): day.adding(months: count).map { .day($0) } ?? .unknown
         }
@@ -161,7 +161,7 @@ extension DueTimeReader {
 
     // MARK: Days
 
-    private func readNamedDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
+    private func readRelativeDay(_ words: ArraySlice<SpokenWord>) -> DuePhrase? {
         for phrase in ["the day after tomorrow", "day after tomorrow"] where words.begins(with: phrase) {
             return dayPhrase(today.adding(days: 2), words, phrase.split(separator: " ").count)
         }

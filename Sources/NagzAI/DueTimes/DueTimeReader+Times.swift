@@ -67,7 +67,7 @@ extension DueTimeReader {
         guard direction == "past" || direction == "to" else {
             let isHalfHour =
                 minutes == 30 && SpokenNumber.read(words.word(length), 1...12) != nil && words.word(start) == "half"
-            return isHalfHour && words.ends(after: length + 1) ? (nil, length + 1) : nil
+            return isHalfHour && words.clauseEnds(after: length + 1) ? (nil, length + 1) : nil
         }
         guard let hour = SpokenNumber.read(words.word(length + 1), 1...12) else { return nil }
         if minutes == 30, direction == "to" { return (nil, length + 2) }
@@ -106,36 +106,38 @@ extension DueTimeReader {
         }
         let isOClock = ["o'clock", "oclock"].contains(words.word(1))
         if isOClock { length = 2 }
-        let isMarked = half != nil || isOClock
+        let isMarkedAsTime = half != nil || isOClock
         if let hour = Self.hoursByWord[digits] {
-            guard isMarked || preposition == "at" || preposition == "by" && words.ends(after: 1) else { return nil }
+            guard isMarkedAsTime || preposition == "at" || preposition == "by" && words.clauseEnds(after: 1) else {
+                return nil
+            }
             return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)
         }
         guard digits.first?.isASCII == true, digits.first?.isNumber == true else {
             return preposition == "at" && word.hasPrefix("+") ? (nil, length) : nil
         }
-        if !isMarked, Self.nonTimeUnits.contains(words.word(1)) { return nil }
+        if !isMarkedAsTime, Self.nonTimeUnits.contains(words.word(1)) { return nil }
         guard digits.allSatisfy({ $0.isASCII && $0.isNumber || ":.h".contains($0) }) else {
             // "5-6pm"
             let isRange = digits.contains("-") || digits.contains("–")
-            return isRange && (isMarked || preposition == "at") ? (nil, length) : nil
+            return isRange && (isMarkedAsTime || preposition == "at") ? (nil, length) : nil
         }
         if digits.hasSuffix("h") { digits = String(digits.dropLast()) + ":00" }
         let separator: Character? =
             digits.contains(":") ? ":" : digits.contains(".") ? "." : digits.contains("h") ? "h" : nil
         guard let separator else {
-            return readHour(digits, half, isMarked: isMarked, after: preposition, words, length)
+            return readHour(digits, half, isMarkedAsTime: isMarkedAsTime, after: preposition, words, length)
         }
         let parts = digits.split(separator: separator, omittingEmptySubsequences: false)
         let looksLikeTime =
-            separator == ":" || separator == "h" || parts[0].utf8.count == 2 || isMarked || preposition == "at"
+            separator == ":" || separator == "h" || parts[0].utf8.count == 2 || isMarkedAsTime || preposition == "at"
         guard looksLikeTime, parts.count == 2 else {
             return preposition == "at" || separator == ":" ? (nil, length) : nil
         }
-        guard let hour = SpokenNumber.digits(parts[0]), let minute = SpokenNumber.digits(parts[1]), hour <= 23,
+        guard let hour = SpokenNumber.readDigits(parts[0]), let minute = SpokenNumber.readDigits(parts[1]), hour <= 23,
             minute <= 59,
             parts[0].utf8.count <= 2, parts[1].utf8.count == 2, half == nil || (1...12).contains(hour)
-        else { return separator == "." && preposition == nil && !isMarked ? nil : (nil, length) }
+        else { return separator == "." && preposition == nil && !isMarkedAsTime ? nil : (nil, length) }
         let is24Hour = parts[0].utf8.count == 2 && (parts[0].hasPrefix("0") || hour > 12)
         return (SpokenTime.ClockTime(hour: hour, minute: minute, half: half, is24Hour: is24Hour), length)
     }
@@ -143,15 +145,15 @@ extension DueTimeReader {
     /// Reads an hour without minutes, as in "at 5". The reading is nil for a number that is no hour. The result is nil
     /// if the words around the number do not show that it is a time.
     private func readHour(
-        _ digits: String, _ half: PartOfDay.Half?, isMarked: Bool, after preposition: String?,
+        _ digits: String, _ half: PartOfDay.Half?, isMarkedAsTime: Bool, after preposition: String?,
         _ words: ArraySlice<SpokenWord>, _ length: Int
     ) -> (reading: SpokenTime.ClockTime?, length: Int)? {
         // "by 5" is a time at the end of a clause; "by 5 euros" is none.
         let isTime =
-            isMarked || preposition == "at" || preposition == "@"
-            || ["by", "until", "till"].contains(preposition) && words.ends(after: 1)
+            isMarkedAsTime || preposition == "at" || preposition == "@"
+            || ["by", "until", "till"].contains(preposition) && words.clauseEnds(after: 1)
         guard isTime else { return nil }
-        guard let hour = SpokenNumber.digits(digits), hour <= 23, digits.utf8.count <= 2,
+        guard let hour = SpokenNumber.readDigits(digits), hour <= 23, digits.utf8.count <= 2,
             half == nil || (1...12).contains(hour)
         else { return (nil, length) }
         return (SpokenTime.ClockTime(hour: hour, minute: 0, half: half), length)

@@ -52,15 +52,15 @@ public struct DueTimeReader: Sendable {
                 continue
             }
             if !parts.addIfConsistent(phrase.meaning) {
-                parts.unclearPhrases.append(SpokenWord.text(of: rest.prefix(phrase.length)))
+                parts.unclearPhrases.append(SpokenWord.excerpt(of: rest.prefix(phrase.wordCount)))
             }
-            index += phrase.length
+            index += phrase.wordCount
         }
         guard parts.unclearPhrases.isEmpty, parts.hasAnyPart else {
             return DueTimeReading(dueAt: nil, unclearPhrases: parts.unclearPhrases)
         }
         guard let due = moment(of: parts), DueTimeLimit.fault(of: due, now: now) == nil else {
-            return DueTimeReading(dueAt: nil, unclearPhrases: [SpokenWord.text(of: spokenWords[...])])
+            return DueTimeReading(dueAt: nil, unclearPhrases: [SpokenWord.excerpt(of: spokenWords[...])])
         }
         return DueTimeReading(dueAt: due, unclearPhrases: [])
     }
@@ -142,7 +142,7 @@ private struct DueTimeParts {
         case .partOfDay(let part): return Self.assign(part, to: &partOfDay)
         case .tonight(let date): return Self.assign(date, to: &day) && Self.assign(.night, to: &partOfDay)
         case .dayAndPart(let date, let part): return Self.assign(date, to: &day) && Self.assign(part, to: &partOfDay)
-        case .minutes(let count): return Self.assign(count, to: &minutesAhead)
+        case .minutesAhead(let count): return Self.assign(count, to: &minutesAhead)
         }
     }
 

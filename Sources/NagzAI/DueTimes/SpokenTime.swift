@@ -80,11 +80,11 @@ enum SpokenNumber {
 
     /// Returns a number in digits or as a word; nil outside the bounds.
     static func read(_ word: String, _ bounds: ClosedRange<Int>) -> Int? {
-        (words[word] ?? digits(word)).flatMap { bounds.contains($0) ? $0 : nil }
+        (words[word] ?? readDigits(word)).flatMap { bounds.contains($0) ? $0 : nil }
     }
 
     /// Returns the number of one to four ASCII digits; nil for any other text.
-    static func digits(_ text: some StringProtocol) -> Int? {
+    static func readDigits(_ text: some StringProtocol) -> Int? {
         guard (1...4).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
         }
@@ -96,7 +96,7 @@ enum SpokenNumber {
     static func day(_ word: String, needsEnding: Bool = false) -> Int? {
         let number = ["st", "nd", "rd", "th"].first(where: word.hasSuffix).map { word.dropLast($0.count) }
         if needsEnding, number == nil { return nil }
-        return digits(number ?? word[...]).flatMap {
+        return readDigits(number ?? word[...]).flatMap {
             (1...31).contains($0) && (number ?? word[...]).utf8.count <= 2 ? $0 : nil
         }
     }

@@ -13,7 +13,7 @@ struct SpokenWord: Hashable {
     }
 
     /// Returns the words as they were written, at most 200 Characters.
-    static func text(of words: ArraySlice<SpokenWord>) -> String {
+    static func excerpt(of words: ArraySlice<SpokenWord>) -> String {
         String(words.map(\.text).joined(separator: " ").prefix(200))
     }
 
@@ -45,7 +45,7 @@ extension ArraySlice where Element == SpokenWord {
     }
 
     /// Whether a clause ends after the first `length` words.
-    func ends(after length: Int) -> Bool {
+    func clauseEnds(after length: Int) -> Bool {
         length >= count || length > 0 && self[startIndex + length - 1].endsClause
     }
 }

@@ -7,7 +7,7 @@ public struct IntentReading: Sendable {
 
     public let promptFacts: PromptFacts
     /// The possible recipients, by the name that the prompt has.
-    private let recipients: [String: UserID]
+    private let recipientsByName: [String: UserID]
     private let dueTimes: DueTimeReader
 
     /// Prepares the prompt. The recipient may be the author, or a member whose name is in the words. The model is sent
@@ -23,7 +23,7 @@ public struct IntentReading: Sendable {
         }
         var recipients = idsByName.compactMapValues { $0.count == 1 ? $0.first : nil }
         recipients[Self.authorWord] = facts.author
-        self.recipients = recipients
+        recipientsByName = recipients
         dueTimes = DueTimeReader(now: facts.now, zone: facts.zone)
         promptFacts = .intent(text, recipients: recipients.keys.sorted(), now: facts.now, zone: facts.zone)
     }
@@ -41,7 +41,7 @@ public struct IntentReading: Sendable {
     /// - Throws: `due` if the due time is missing or `DueTimeReader` does not accept it; `empty` if another value is
     ///   missing or unknown.
     public func draftedNag(from answer: [String: String]) throws(OutputCheck.Refusal) -> DraftedNag {
-        guard let recipient = answer["recipient"].flatMap({ recipients[$0] }),
+        guard let recipient = answer["recipient"].flatMap({ recipientsByName[$0] }),
             let category = answer["category"].flatMap(NagCategory.init),
             let definition = answer["done_definition"].flatMap(DoneDefinition.init),
             let description = answer["description"]

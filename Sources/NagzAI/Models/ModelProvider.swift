@@ -41,7 +41,7 @@ public struct ModelRequest: Hashable, Sendable {
     public var temperature: Double { task.kind.temperature }
 
     /// An estimate of the number of the prompt's tokens.
-    public var promptTokens: Int {
+    public var estimatedPromptTokens: Int {
         Question.estimatedTokens(of: systemPrompt) + Question.estimatedTokens(of: userPrompt)
     }
 }

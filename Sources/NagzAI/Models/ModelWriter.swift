@@ -51,7 +51,7 @@ public enum ModelProblem: Error, Hashable, Sendable {
     case refused(OutputCheck.Refusal)
 
     /// Whether the question may have been sent to the model.
-    public var wasAsked: Bool {
+    public var mayHaveBeenAsked: Bool {
         switch self {
         case .promptTooLong, .fault(.unavailable): false
         case .fault, .refused: true

@@ -116,7 +116,7 @@ public struct OutputCheck: Sendable {
         }
         if Self.hasMarkup(text) { return .markup }
         if Self.hasLink(text) { return .link }
-        let isKnown = text.unicodeScalars.allSatisfy { $0.isASCII || prompts.allowedCharacters.contains($0) }
+        let isKnown = text.unicodeScalars.allSatisfy { $0.isASCII || prompts.allowedNonASCIICharacters.contains($0) }
         return isKnown ? nil : .character
     }
 
@@ -192,7 +192,7 @@ public struct OutputCheck: Sendable {
         let knownWords = Set(facts.evidence.values.flatMap { Self.capitalizedWords($0).map(\.text) })
         let memberNames = Set(facts.memberNames.flatMap { words(in: $0).map(\.text) }).subtracting(knownWords)
         return Self.capitalizedWords(text).contains { word in
-            if prompts.capitalizedWords.contains(word.text) || knownWords.contains(word.text) { return false }
+            if prompts.capitalizedNonNames.contains(word.text) || knownWords.contains(word.text) { return false }
             return !word.startsSentence || memberNames.contains(word.text)
         }
     }
@@ -220,9 +220,10 @@ public struct OutputCheck: Sendable {
     private func claimFault(in textReadings: [String], _ facts: PromptFacts) -> Refusal? {
         // A person's words may prove that something was missed or late, but not that it is done. The other checks prove
         // a claim that the rules' text makes, such as that a nag is not marked as done.
-        let personClaims = prompts.claims.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
-        let allowed = facts.claims.union(personClaims).union(prompts.claims.labels(in: facts.values[.draft] ?? ""))
-        let claims = textReadings.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
+        let personClaims = prompts.claimPhrases.labels(in: facts.evidence[.text] ?? "").subtracting([.done])
+        let allowed = facts.claims.union(personClaims)
+            .union(prompts.claimPhrases.labels(in: facts.values[.draft] ?? ""))
+        let claims = textReadings.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claimPhrases.labels(in: $1)) }
         switch Claim.allCases.first(where: { claims.contains($0) && !allowed.contains($0) }) {
         case .done: return .done
         case .missed: return .missed

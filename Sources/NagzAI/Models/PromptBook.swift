@@ -3,11 +3,11 @@ public struct PromptBook: Sendable {
     private var systemPrompts: [ModelTask: Template<PromptSlot>] = [:]
     private var userPrompts: [ModelTask: Template<PromptSlot>] = [:]
     /// The characters outside ASCII that an answer may have.
-    private(set) var allowedCharacters: Set<Unicode.Scalar> = []
+    private(set) var allowedNonASCIICharacters: Set<Unicode.Scalar> = []
     /// Words that have a capital letter within a sentence and are no names, such as “I”, in lower case.
-    private(set) var capitalizedWords: Set<String> = []
+    private(set) var capitalizedNonNames: Set<String> = []
     /// The phrases that make each claim.
-    private(set) var claims = PhraseMatcher<Claim>()
+    private(set) var claimPhrases = PhraseMatcher<Claim>()
     /// The words for proving answers.
     let vocabulary: Vocabulary
 
@@ -33,12 +33,12 @@ public struct PromptBook: Sendable {
             case "system": try Self.append(line, to: &systemLines)
             case "user": try Self.append(line, to: &userLines)
             case "characters" where line.words.count == 1:
-                allowedCharacters.formUnion(line.text.unicodeScalars.lazy.filter { !$0.isASCII })
+                allowedNonASCIICharacters.formUnion(line.text.unicodeScalars.lazy.filter { !$0.isASCII })
             case "capital" where line.words.count == 1:
-                capitalizedWords.formUnion(words(in: line.text).map(\.text))
+                capitalizedNonNames.formUnion(words(in: line.text).map(\.text))
             case "claim":
                 let claim: Claim = try line.onlyKey()
-                guard claims.add(line.text, as: claim) else { throw PoolProblem("no word in it") }
+                guard claimPhrases.add(line.text, as: claim) else { throw PoolProblem("no word in it") }
                 parsedClaims.insert(claim)
             default: throw PoolProblem("unknown key")
             }
@@ -66,7 +66,7 @@ public struct PromptBook: Sendable {
         values[.text] = ""
         var request = request(facts, values, traceparent)
         // The estimate rounds up for each of the two texts, so two tokens are subtracted.
-        let availableBytes = 4 * (contextTokens - request.maxTokens - request.promptTokens - 2)
+        let availableBytes = 4 * (contextTokens - request.maxTokens - request.estimatedPromptTokens - 2)
         guard !words.isEmpty, availableBytes > 0 else { return request }
         values[.text] = Self.prefix(of: words, maxBytes: availableBytes)
         request = self.request(facts, values, traceparent)

@@ -12,7 +12,7 @@ public struct PromptFacts: Hashable, Sendable {
     /// The names that an answer must not contain unless the facts contain them.
     let memberNames: [String]
     /// The name that `PromptFacts.personPhrase` replaces; nil if no name was withheld.
-    let personName: String?
+    let withheldName: String?
     let schema: OutputSchema?
     /// The tone. An answer may add courteous phrases of this tone.
     let tone: AITone
@@ -27,14 +27,14 @@ public struct PromptFacts: Hashable, Sendable {
 
     private init(
         _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], memberNames: [String],
-        personName: String? = nil, schema: OutputSchema? = nil, tone: AITone = .neutral, allowsPraise: Bool = false,
-        requiresExactWords: Bool = false
+        withheldName: String? = nil, schema: OutputSchema? = nil, tone: AITone = .neutral,
+        allowsPraise: Bool = false, requiresExactWords: Bool = false
     ) {
         self.task = task
         self.values = values
         self.claims = claims
         self.memberNames = memberNames
-        self.personName = personName
+        self.withheldName = withheldName
         self.schema = schema
         self.tone = tone
         self.allowsPraise = allowsPraise
@@ -50,13 +50,13 @@ public struct PromptFacts: Hashable, Sendable {
     public static func selectTone(
         _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, memberNames: [String]
     ) -> Self {
-        let tone = heuristics.tone(for: snapshot.facts).response
+        let response = heuristics.tone(for: snapshot.facts).response
         return Self(
             .selectTone,
             [
-                .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
-                .streak: "\(tone.streak)",
-            ], claims: claims(snapshot), memberNames: memberNames, tone: tone.tone,
+                .draft: response.reason, .tone: response.tone.rawValue, .misses: "\(response.missCount7d)",
+                .streak: "\(response.streak)",
+            ], claims: claims(snapshot), memberNames: memberNames, tone: response.tone,
             requiresExactWords: snapshot.facts.nag.category.requiresExactWords)
     }
 
@@ -89,7 +89,8 @@ public struct PromptFacts: Hashable, Sendable {
             [
                 .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
                 .missed: "\(totals.missed)", .open: "\(totals.open)", .overdue: "\(totals.overdue)",
-            ], claims: claims, memberNames: snapshot.facts.members.compactMap(\.displayName), personName: praisedName,
+            ], claims: claims, memberNames: snapshot.facts.members.compactMap(\.displayName),
+            withheldName: praisedName,
             // An answer may add praise only after a week in which everything was done.
             allowsPraise: totals.completed > 0 && totals.completed == totals.totalNags)
     }
@@ -138,8 +139,8 @@ public struct PromptFacts: Hashable, Sendable {
 
     /// Returns the answer with the withheld name in place of `the child`.
     public func insertingName(into answer: String) -> String {
-        guard let personName else { return answer }
-        return answer.replacing(Self.personPhrase, with: personName).replacing("The child", with: personName)
+        guard let withheldName else { return answer }
+        return answer.replacing(Self.personPhrase, with: withheldName).replacing("The child", with: withheldName)
     }
 
     private static func rewordingFacts(

@@ -43,7 +43,7 @@ public struct ProviderCapabilities: Hashable, Sendable {
     /// Whether it can answer the request.
     public func covers(_ request: ModelRequest) -> Bool {
         kinds.contains(request.task.kind) && (supportsSchemas || request.schema == nil)
-            && request.promptTokens + request.maxTokens <= contextTokens
+            && request.estimatedPromptTokens + request.maxTokens <= contextTokens
     }
 
     /// The operating system's model on Apple's devices.

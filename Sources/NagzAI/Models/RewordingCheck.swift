@@ -33,7 +33,7 @@ struct RewordingCheck {
         guard courtesyCount <= Self.maxCourtesies else { return .statement }
         var statedPlaces: Set<DraftPlace> = []
         for sentence in sentences where !sentence.terms.isEmpty {
-            switch check(sentence) {
+            switch placesStated(by: sentence) {
             case .success(let places):
                 // No part of the rules' text may be stated twice.
                 guard statedPlaces.isDisjoint(with: places) else { return .statement }
@@ -64,22 +64,22 @@ struct RewordingCheck {
                 let request = vocabulary.requestPhrases.match(rest)
                 let courtesy = vocabulary.courtesyPhrases(facts.tone).match(rest)
                 let praise = facts.allowsPraise ? vocabulary.praisePhrases.match(rest) : nil
-                if let longest = [courtesy, praise].compactMap(\.self).max(by: { $0.count < $1.count }),
-                    longest.count > request?.count ?? 0
+                if let longest = [courtesy, praise].compactMap(\.self).max(by: { $0.wordCount < $1.wordCount }),
+                    longest.wordCount > request?.wordCount ?? 0
                 {
                     courtesyCount += 1
-                    index += longest.count
+                    index += longest.wordCount
                 } else if let request {
                     result.isQuestion = true
-                    index += request.count
+                    index += request.wordCount
                 } else {
                     let synonym = vocabulary.synonyms.match(rest)
-                    for word in synonym?.meaning ?? [terms[index].word] {
+                    for word in synonym?.replacement ?? [terms[index].word] {
                         result.terms.append(
                             .init(word: word, stem: vocabulary.stem(of: word), startsClause: startsClause))
                         startsClause = false
                     }
-                    index += synonym?.count ?? 1
+                    index += synonym?.wordCount ?? 1
                 }
             }
             return result
@@ -90,9 +90,10 @@ struct RewordingCheck {
     // MARK: One sentence
 
     /// Returns the places in the rules' text of the words that the sentence states, or the fault of the sentence.
-    private func check(_ sentence: Sentence) -> Result<Set<DraftPlace>, OutputCheck.Refusal> {
+    private func placesStated(by sentence: Sentence) -> Result<Set<DraftPlace>, OutputCheck.Refusal> {
         if let sameIndex = draft.indices.first(where: { draft[$0].isSame(as: sentence) }) {
-            return .success(Set(draft[sameIndex].content.indices.map { DraftPlace(sentence: sameIndex, index: $0) }))
+            let places = draft[sameIndex].contentStems.indices.map { DraftPlace(sentence: sameIndex, index: $0) }
+            return .success(Set(places))
         }
         for index in sentence.terms.indices where isGuarded(sentence.terms[index]) {
             let word = sentence.terms[index].word
@@ -131,7 +132,7 @@ struct RewordingCheck {
         var mayEndRun = true
         func closeRun() -> Bool {
             guard !paths.isEmpty else { return true }
-            let completePaths = paths.values.filter { $0.count > 1 || draft[$0[0].sentence].content.count == 1 }
+            let completePaths = paths.values.filter { $0.count > 1 || draft[$0[0].sentence].contentStems.count == 1 }
             guard let best = completePaths.min(by: { $0[0] < $1[0] }) else { return false }
             runs.append(best)
             return true
@@ -157,7 +158,7 @@ struct RewordingCheck {
 
     private func places(of stem: String) -> [DraftPlace] {
         draft.indices.flatMap { sentence in
-            draft[sentence].content.indices.filter { draft[sentence].content[$0] == stem }
+            draft[sentence].contentStems.indices.filter { draft[sentence].contentStems[$0] == stem }
                 .map { DraftPlace(sentence: sentence, index: $0) }
         }
     }
@@ -189,7 +190,7 @@ struct RewordingCheck {
 
     /// Whether the text has whole clauses, enough of each sentence that it states, and the essential sentences.
     private func isComplete(_ sentences: [Sentence], _ places: Set<DraftPlace>) -> Bool {
-        let (terms, draftContent) = (sentences.flatMap(\.terms), draft.flatMap(\.content))
+        let (terms, draftContent) = (sentences.flatMap(\.terms), draft.flatMap(\.contentStems))
         let content = terms.filter { !DraftSentence.isIgnored($0.word, vocabulary, facts) }
         guard !places.isEmpty, content.count <= 2 * draftContent.count else { return false }
         let counts = terms.reduce(into: [String: Int]()) { $0[$1.word, default: 0] += 1 }
@@ -201,7 +202,7 @@ struct RewordingCheck {
                 $0.isDisjoint(with: statedWords) || $0.isSubset(of: statedWords)
             }
             guard hasWholeClauses || facts.task == .selectTone,
-                3 * statedWords.count >= 2 * draftSentence.content.count,
+                3 * statedWords.count >= 2 * draftSentence.contentStems.count,
                 draftSentence.guardedWordCounts.allSatisfy({ counts[$0.key, default: 0] >= $0.value })
             else { return false }
         }
@@ -214,14 +215,14 @@ struct RewordingCheck {
                 case .digest: !draft[index].isAboutPerson
                 // An answer to a question must be complete.
                 case .askCoach: true
-                default: draft[index].content.contains(taskStem)
+                default: draft[index].contentStems.contains(taskStem)
                 }
             return !isEssential || statedSentences.contains(index)
         }
     }
 }
 
-/// A place in the rules' text: the index of a sentence, and of a word in its `content`.
+/// A place in the rules' text: the index of a sentence, and of a word in its `contentStems`.
 private struct DraftPlace: Hashable, Comparable {
     let sentence: Int
     let index: Int
@@ -233,9 +234,9 @@ private struct DraftPlace: Hashable, Comparable {
 private struct DraftSentence {
     let sentence: Sentence
     /// The stems of the content words: those with a meaning of their own.
-    let content: [String]
-    /// The indexes in `content` of each clause's words. A mark such as a comma, or a conjunction such as “because”,
-    /// begins a clause.
+    let contentStems: [String]
+    /// The indexes in `contentStems` of each clause's words. A mark such as a comma, or a conjunction such as
+    /// “because”, begins a clause.
     let clauses: [Set<Int>]
     /// The number of occurrences of each word that negates or limits the statement, or is a number.
     let guardedWordCounts: [String: Int]
@@ -251,7 +252,7 @@ private struct DraftSentence {
             clauses[clauses.count - 1].insert(content.count)
             content.append(term.stem)
         }
-        (self.content, self.clauses) = (content, clauses)
+        (contentStems, self.clauses) = (content, clauses)
         guardedWordCounts = sentence.words.reduce(into: [:]) {
             if Self.isGuarded($1, vocabulary, facts) { $0[$1, default: 0] += 1 }
         }

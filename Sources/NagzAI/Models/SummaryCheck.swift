@@ -54,7 +54,7 @@ struct SummaryCheck {
         }
         let knownTokens = Set(source.flatMap(\.tokens)).union([.child, .other(Self.genderNeutralPronoun)])
         guard clauses.allSatisfy({ $0.tokens.allSatisfy(knownTokens.contains) }) else { return .word }
-        return !clauses.isEmpty && isInOrder(clauses) ? nil : .statement
+        return !clauses.isEmpty && matchesSource(clauses) ? nil : .statement
     }
 
     // MARK: Sentences
@@ -135,7 +135,7 @@ struct SummaryCheck {
 
     /// Returns whether the clauses of the summary match clauses of the source in the same order, and no required clause
     /// of the source is left out.
-    private func isInOrder(_ clauses: [Clause]) -> Bool {
+    private func matchesSource(_ clauses: [Clause]) -> Bool {
         var next = 0
         // The index in the source of the previous clause, and whether it was about the child.
         var (previous, isAboutChild) = (-1, false)

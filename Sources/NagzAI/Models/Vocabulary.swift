@@ -138,20 +138,20 @@ public struct Vocabulary: Sendable {
 
 /// A table of phrases that finds the longest one at the beginning of words.
 struct PhraseTable: Sendable {
-    private var phrases: [String: [(words: [String], meaning: [String])]] = [:]
+    private var phrases: [String: [(words: [String], replacement: [String])]] = [:]
 
     /// Adds a phrase.
-    /// - Parameter meaning: the words that replace it; empty for a phrase that no words replace.
-    mutating func add(_ words: [String], as meaning: [String] = []) {
+    /// - Parameter replacement: the words that replace it; empty for a phrase that no words replace.
+    mutating func add(_ words: [String], as replacement: [String] = []) {
         guard let first = words.first else { return }
-        phrases[first, default: []].append((words, meaning))
+        phrases[first, default: []].append((words, replacement))
         phrases[first]?.sort { $0.words.count > $1.words.count }
     }
 
     /// Returns the longest phrase that the words begin with: the number of its words, and the words that replace it;
     /// nil if there is none.
-    func match(_ words: ArraySlice<String>) -> (count: Int, meaning: [String])? {
+    func match(_ words: ArraySlice<String>) -> (wordCount: Int, replacement: [String])? {
         guard let first = words.first else { return nil }
-        return phrases[first]?.first { words.starts(with: $0.words) }.map { ($0.words.count, $0.meaning) }
+        return phrases[first]?.first { words.starts(with: $0.words) }.map { ($0.words.count, $0.replacement) }
     }
 }

@@ -2,19 +2,19 @@
 struct SearchedBytes {
     private let bytes: [UInt8]
     /// The hashes of all pairs of neighbouring bytes, as a bit set.
-    private var pairHashes = [UInt64](repeating: 0, count: 64)
+    private var pairHashBits = [UInt64](repeating: 0, count: 64)
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
         for (first, second) in zip(bytes, bytes.dropFirst()) {
             let hash = BytePattern.pairHash(first, second)
-            pairHashes[hash >> 6] |= 1 << UInt64(hash & 63)
+            pairHashBits[hash >> 6] |= 1 << UInt64(hash & 63)
         }
     }
 
     /// Whether a pattern occurs. In UTF-8 no character begins inside another, so it is enough to compare bytes.
     func contains(_ pattern: BytePattern) -> Bool {
-        for hash in pattern.pairHashes where pairHashes[hash >> 6] & (1 << UInt64(hash & 63)) == 0 { return false }
+        for hash in pattern.pairHashes where pairHashBits[hash >> 6] & (1 << UInt64(hash & 63)) == 0 { return false }
         return pattern.occurs(in: bytes)
     }
 }

@@ -31,8 +31,9 @@ public struct Constraint: Hashable, Sendable {
             throw ConstraintFault("priority", "must be from 1 to 999")
         }
         guard !conditions.isEmpty else { throw ConstraintFault("conditions", "must have at least one condition") }
-        guard conditions.count <= ConstraintLimit.maxConditions else {
-            throw ConstraintFault("conditions", "must have at most \(ConstraintLimit.maxConditions) conditions")
+        guard conditions.count <= ConstraintLimit.maxConditionsPerConstraint else {
+            throw ConstraintFault(
+                "conditions", "must have at most \(ConstraintLimit.maxConditionsPerConstraint) conditions")
         }
         self.id = id
         self.scope = scope
@@ -49,7 +50,7 @@ public struct Constraint: Hashable, Sendable {
 public enum ConstraintLimit {
     public static let maxNameLength = 80
     public static let priorityRange = 1...999
-    public static let maxConditions = 10
+    public static let maxConditionsPerConstraint = 10
     public static let maxValueLength = 500
     public static let tokenCounts = 0...10_000_000
     public static let maxActionTextLength = 280
@@ -57,7 +58,7 @@ public enum ConstraintLimit {
     public static let maxConstraintsPerScope = 100
     /// The maximum number of texts for which all constraints of a scope together search, because each of them costs
     /// time at every question.
-    public static let maxTextsPerScope = 500
+    public static let maxSearchTextsPerScope = 500
 }
 
 /// A fault of a constraint in a request or a file.

@@ -11,7 +11,7 @@ public enum ConstraintAction: Hashable, Sendable {
     case warn(message: String)
 
     /// Creates an action from the parts of its wire form.
-    /// - Parameter text: the value of the field that `Kind.textField` names.
+    /// - Parameter text: the value of the field that `Kind.textFieldName` names.
     /// - Throws: a fault for an unknown type, or for a text that is missing, empty or too long.
     public init(type: String, text: String?) throws(ConstraintFault) {
         guard let kind = Kind(rawValue: type) else { throw ConstraintFault("action.type", "is not a known action") }
@@ -36,7 +36,7 @@ public enum ConstraintAction: Hashable, Sendable {
         case warn
 
         /// The name of the action's text on the wire; nil for an action without a text.
-        public var textField: String? {
+        public var textFieldName: String? {
             switch self {
             case .block: "reason"
             case .requireConfirmation: "prompt"
@@ -80,7 +80,7 @@ public enum ConstraintAction: Hashable, Sendable {
 
     /// Returns the action if its text is valid.
     func checked() throws(ConstraintFault) -> ConstraintAction {
-        guard let field = kind.textField, let text else { return self }
+        guard let field = kind.textFieldName, let text else { return self }
         guard !trimmed(text).isEmpty else { throw ConstraintFault("action.\(field)", "must not be empty") }
         guard text.unicodeScalars.count <= ConstraintLimit.maxActionTextLength else {
             throw ConstraintFault(

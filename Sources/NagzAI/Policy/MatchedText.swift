@@ -5,7 +5,7 @@
 /// which characters that look alike are equal. Two ASCII texts are not compared by their skeletons, because `11` and
 /// `ll` have the same one.
 struct MatchedText: Hashable, Sendable {
-    let bytes: [UInt8]
+    let foldedBytes: [UInt8]
     /// The bytes of the skeleton; nil for an ASCII text, whose skeleton is seldom needed and computed when it is.
     private let skeletonBytes: [UInt8]?
 
@@ -15,14 +15,14 @@ struct MatchedText: Hashable, Sendable {
             bytes.allSatisfy { $0 < 0x80 } ? bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } : nil
         }
         let folded = Self.collapsingWhitespace(ascii ?? Array(UnicodeText.caseFolded(text).utf8))
-        bytes = folded
+        foldedBytes = folded
         skeletonBytes = folded.allSatisfy { $0 < 0x80 } ? nil : Self.skeleton(of: folded)
     }
 
     var isASCII: Bool { skeletonBytes == nil }
 
     /// The skeleton of UTS 39, equal for texts that look alike.
-    var skeleton: [UInt8] { skeletonBytes ?? Self.skeleton(of: bytes) }
+    var skeleton: [UInt8] { skeletonBytes ?? Self.skeleton(of: foldedBytes) }
 
     private static func skeleton(of bytes: [UInt8]) -> [UInt8] {
         Array(UnicodeText.skeleton(String(decoding: bytes, as: UTF8.self)).utf8)
@@ -39,7 +39,7 @@ struct MatchedText: Hashable, Sendable {
     }
 
     static func == (left: Self, right: Self) -> Bool {
-        left.bytes == right.bytes || !(left.isASCII && right.isASCII) && left.skeleton == right.skeleton
+        left.foldedBytes == right.foldedBytes || !(left.isASCII && right.isASCII) && left.skeleton == right.skeleton
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(skeleton) }
@@ -54,7 +54,7 @@ struct SearchedText {
 
     init(_ content: String) {
         text = MatchedText(content)
-        foldedBytes = SearchedBytes(text.bytes)
+        foldedBytes = SearchedBytes(text.foldedBytes)
         skeletonBytes = text.isASCII ? foldedBytes : SearchedBytes(text.skeleton)
     }
 
@@ -75,7 +75,7 @@ struct SearchPattern: Sendable {
 
     init(_ text: String) {
         self.text = MatchedText(text)
-        foldedPattern = BytePattern(self.text.bytes)
+        foldedPattern = BytePattern(self.text.foldedBytes)
         skeletonPattern = BytePattern(self.text.skeleton)
     }
 }

@@ -6,24 +6,26 @@ import Domain
 /// depends only on this list and the question.
 public struct PolicyEngine: Sendable {
     private let constraints: [PreparedConstraint]
-    private let ids: [ConstraintID]
+    private let enabledIDs: [ConstraintID]
 
     public init(_ constraints: [Constraint]) {
         let enabledConstraints = constraints.filter(\.isEnabled).sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
         self.constraints = enabledConstraints.map(PreparedConstraint.init)
-        ids = enabledConstraints.map(\.id)
+        enabledIDs = enabledConstraints.map(\.id)
     }
 
     /// Returns the result of all enabled constraints for a question; the strongest action wins.
     public func evaluate(_ question: Question) -> PolicyResult {
-        var result = PolicyResult(evaluated: ids)
+        var result = PolicyResult(evaluated: enabledIDs)
         guard !constraints.isEmpty else { return result }
         let content = SearchedText(question.content)
         var prompts: [String] = []
         for constraint in constraints where constraint.applies(to: question, content) {
             let kind = constraint.action.kind
-            if result.violation == nil { result.applied.append(constraint.id) }
-            result.effectiveAction = min(result.effectiveAction ?? kind, kind)
+            if result.violation == nil { result.appliedUntilBlock.append(constraint.id) }
+            if result.effectiveAction.map({ kind < $0 }) ?? true {
+                (result.effectiveAction, result.decidingConstraint) = (kind, constraint.id)
+            }
             switch constraint.action {
             case .block(let reason):
                 result.violation = result.violation ?? ConstraintViolation(constraintID: constraint.id, reason: reason)
@@ -41,10 +43,12 @@ public struct PolicyEngine: Sendable {
 public struct PolicyResult: Hashable, Sendable {
     /// The strongest action that applies; nil if none does.
     public internal(set) var effectiveAction: ConstraintAction.Kind?
+    /// The first constraint with the strongest action; nil if none applies.
+    public internal(set) var decidingConstraint: ConstraintID?
     /// The IDs of all enabled constraints, in the order of evaluation.
     public internal(set) var evaluated: [ConstraintID] = []
     /// The IDs of the constraints that apply, up to the first one that blocks the question.
-    public internal(set) var applied: [ConstraintID] = []
+    public internal(set) var appliedUntilBlock: [ConstraintID] = []
     /// The messages of all warnings that apply, even if a constraint blocks the question.
     public internal(set) var warnings: [String] = []
     /// The prompts that the person must confirm, one paragraph each; nil if there are none, or if a constraint blocks

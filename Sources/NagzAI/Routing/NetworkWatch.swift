@@ -19,19 +19,19 @@ public struct NetworkWatch: Hashable, Sendable {
     public static let offlineTime = Timestamp.Span.seconds(10)
     /// The time for which the network counts as degraded after several faults.
     public static let degradedTime = Timestamp.Span.seconds(30)
-    /// The number of faults within `window` that make the network degraded.
+    /// The number of faults within `faultWindow` that make the network degraded.
     public static let degradingFaultCount = 3
     /// The time for which a fault counts.
-    public static let window = Timestamp.Span.seconds(60)
+    public static let faultWindow = Timestamp.Span.seconds(60)
 
-    /// The faults since the server last answered, oldest first.
+    /// The faults since the server last answered that still count, at most `degradingFaultCount`, oldest first.
     public private(set) var faults: [Fault]
 
     public init(faults: [Fault] = []) { self.faults = faults }
 
     /// Records a fault, and removes those that no longer count.
     public mutating func record(_ fault: Fault) {
-        faults = (faults.filter { fault.at - $0.at < Self.window && $0.at <= fault.at } + [fault])
+        faults = (faults.filter { fault.at - $0.at < Self.faultWindow && $0.at <= fault.at } + [fault])
             .suffix(Self.degradingFaultCount)
     }
 
@@ -43,7 +43,7 @@ public struct NetworkWatch: Hashable, Sendable {
         // If the clock was set back, the faults are not comparable with it.
         guard let latest = faults.last, latest.at <= now else { return .online }
         if latest.isConnectionFault, now - latest.at < Self.offlineTime { return .offline }
-        let recentFaultCount = faults.count { latest.at - $0.at < Self.window }
+        let recentFaultCount = faults.count { latest.at - $0.at < Self.faultWindow }
         let isDegraded = recentFaultCount >= Self.degradingFaultCount && now - latest.at < Self.degradedTime
         return isDegraded ? .degraded : .online
     }

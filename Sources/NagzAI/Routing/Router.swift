@@ -17,19 +17,20 @@ public enum Router {
         if question.privacyLevel == .local || question.requiresOffline {
             // No constraint sends a question to the cloud that must stay on the device.
             if policy.effectiveAction == .forceCloud { pending.warnings.append(ignoredForceCloudWarning) }
-            return pending.routeLocally(.privacyLocal)
+            return pending.routeWithoutThirdParty(.privacyLocal)
         }
         if policy.effectiveAction == .forceLocal {
             // A question without a person's words is about the server's own records, so the server may answer it.
             let isAboutServerRecords = state.isServer && question.content.isEmpty
-            if isAboutServerRecords, state.mode.staysOnDevice { return .failure(.localModelUnavailable) }
+            if isAboutServerRecords, state.mode.staysOnDevice { return .failure(.unavailableInMode) }
             let route: RoutingDecision.Route = isAboutServerRecords ? .cloud : .local
-            return pending.routeLocally(.policyForceLocal, route: route)
+            return pending.routeWithoutThirdParty(.policyForceLocal, route: route)
         }
         if policy.effectiveAction == .forceCloud { return pending.routeToCloud(.policyForceCloud) }
         if question.privacyLevel == .cloud { return pending.routeToCloud(.privacyCloud) }
         if state.mode != .byoOnly, state.canAnswer(question) {
-            return pending.routeLocally(.autoLocal, isFallbackAllowed: state.mode == .auto || state.mode == .heuristic)
+            return pending.routeWithoutThirdParty(
+                .autoLocal, isFallbackAllowed: state.mode == .auto || state.mode == .heuristic)
         }
         return pending.routeToCloud(.autoCloud)
     }
@@ -40,7 +41,7 @@ public enum Router {
 
 extension RuntimeState {
     fileprivate func canAnswer(_ question: Question) -> Bool {
-        question.tokenCount <= tokenThreshold && question.tokenCount <= local.maxTokens && local.isAvailable
+        question.tokenCount <= tokenThreshold && question.tokenCount <= local.maxQuestionTokens && local.isAvailable
             && (question.intent.map(local.intents.contains) ?? true)
     }
 }
@@ -72,13 +73,13 @@ private struct PendingDecision {
 
     /// Returns the decision for an answer that no third party gives: on the device, or by the server if `route` is
     /// `.cloud`.
-    func routeLocally(
+    func routeWithoutThirdParty(
         _ rule: RoutingRule, route: RoutingDecision.Route = .local, isFallbackAllowed: Bool = false
     ) -> Result<RoutingDecision, RoutingFailure> {
         switch state.mode {
-        case .byoOnly: return .failure(.localModelUnavailable)
+        case .byoOnly: return .failure(.unavailableInMode)
         // This mode promises the operating system's model, so the rules must not answer instead.
-        case .onDeviceOnly where state.local.model?.isOfSystem != true: return .failure(.localModelUnavailable)
+        case .onDeviceOnly where state.local.model?.isOfSystem != true: return .failure(.unavailableInMode)
         case .onDeviceOnly where !hasModelTask: return .failure(.nothingToWrite)
         case .heuristic, .auto, .onDeviceOnly, .localOnly, .off: break
         }
@@ -88,7 +89,7 @@ private struct PendingDecision {
     /// Returns the decision for an answer by the server, or by a model that it asks.
     func routeToCloud(_ rule: RoutingRule) -> Result<RoutingDecision, RoutingFailure> {
         switch state.mode {
-        case .onDeviceOnly, .localOnly: return .failure(.localModelUnavailable)
+        case .onDeviceOnly, .localOnly: return .failure(.unavailableInMode)
         case .byoOnly where state.ownProviderModel == nil: return .failure(.ownProviderMissing)
         case .byoOnly where !state.isThirdPartyAllowed: return .failure(.thirdPartyForbidden)
         case .byoOnly where !hasModelTask: return .failure(.nothingToWrite)

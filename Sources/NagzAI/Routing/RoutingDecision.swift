@@ -48,7 +48,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
     case networkUnavailable
     /// The person's mode requires a model that is not available, or does not allow the place where the question must be
     /// answered.
-    case localModelUnavailable
+    case unavailableInMode
     /// The mode requires the person's own provider, but there is no key for one.
     case ownProviderMissing
     /// The mode requires the person's own provider, but the family's policy or the person's role forbids third parties'
@@ -64,7 +64,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
         switch self {
         case .blocked: .policyBlock
         case .networkUnavailable: .networkUnavailable
-        case .localModelUnavailable, .ownProviderMissing, .thirdPartyForbidden, .nothingToWrite, .switchedOff: nil
+        case .unavailableInMode, .ownProviderMissing, .thirdPartyForbidden, .nothingToWrite, .switchedOff: nil
         }
     }
 
@@ -73,7 +73,7 @@ public enum RoutingFailure: Error, Hashable, Sendable {
         switch self {
         case .blocked, .thirdPartyForbidden: .blocked
         case .networkUnavailable: .networkUnavailable
-        case .localModelUnavailable: .localUnavailable
+        case .unavailableInMode: .localUnavailable
         case .ownProviderMissing: .cloudNotConfigured
         case .nothingToWrite: .taskUnavailable
         case .switchedOff: nil

@@ -50,7 +50,7 @@ extension RoutingFailure {
         switch self {
         case .blocked(let violation): "\(RoutingRule.policyBlock.text): \(violation.reason)"
         case .networkUnavailable: RoutingRule.networkUnavailable.text
-        case .localModelUnavailable: "The AI mode and the question leave nobody who may answer"
+        case .unavailableInMode: "The AI mode and the question leave nobody who may answer"
         case .ownProviderMissing: "The AI mode needs a key of the person's own, and there is none"
         case .thirdPartyForbidden:
             "The family's policy does not allow models of other companies; a guardian can allow them"

@@ -39,18 +39,19 @@ public struct LocalCapability: Hashable, Sendable {
     /// The model that is ready; nil if only the rules can answer.
     public var model: LocalModel?
     /// The maximum number of tokens of a question that the device can answer.
-    public var maxTokens: Int
+    public var maxQuestionTokens: Int
     /// The intents that the device can answer.
     public var intents: Set<QuestionIntent>
     /// Whether the device can answer at all. The rules can answer if the device has the facts, and the facts are fresh.
     public var isAvailable: Bool
 
     public init(
-        model: LocalModel? = nil, maxTokens: Int = 4_096, intents: Set<QuestionIntent> = Set(QuestionIntent.allCases),
+        model: LocalModel? = nil, maxQuestionTokens: Int = 4_096,
+        intents: Set<QuestionIntent> = Set(QuestionIntent.allCases),
         isAvailable: Bool = true
     ) {
         self.model = model
-        self.maxTokens = maxTokens
+        self.maxQuestionTokens = maxQuestionTokens
         self.intents = intents
         self.isAvailable = isAvailable
     }

@@ -40,10 +40,11 @@ public struct PasswordHashing: Sendable {
     private let dummyHash: String
 
     /// Starts the hashing threads, which share a queue.
-    /// - Parameter queueLimit: the maximum number of waiting hashes for each purpose. If 32 hashes of one purpose wait,
-    ///   and none of another, they take two seconds. If 32 wait for every purpose, they take ten seconds.
-    static func startPool(queueLimit: Int) throws(SystemError) -> BlockingPool {
-        try BlockingPool(name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimit: queueLimit)
+    /// - Parameter queueLimitPerPurpose: the maximum number of waiting hashes. If 32 hashes of one purpose wait, and
+    ///   none of another, they take two seconds. If 32 wait for every purpose, they take ten seconds.
+    static func startPool(queueLimitPerPurpose: Int) throws(SystemError) -> BlockingPool {
+        try BlockingPool(
+            name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimit: queueLimitPerPurpose)
     }
 
     /// - Parameter pool: has one lane for each `Purpose`.
@@ -96,7 +97,7 @@ public struct PasswordHashing: Sendable {
 
     /// Returns whether the secret matches the stored hash in any form. Without a stored hash it takes as long, and
     /// returns false.
-    func verify(
+    func matches(
         _ secret: String, against storedHash: String?, _ purpose: Purpose, for client: some Hashable & Sendable
     ) async throws -> Bool {
         try await match(of: secret, with: storedHash, purpose, for: client) != .none
@@ -112,7 +113,7 @@ public struct PasswordHashing: Sendable {
         do {
             return try await pool.run(lane: purpose.rawValue, client: client.hashValue, work)
         } catch {
-            throw APIError.tooManySignIns
+            throw APIError.tooManySignInsAtOnce
         }
     }
 

@@ -81,7 +81,7 @@ public struct Tokens: Sendable {
     }
 
     /// Returns the session that a signed token names, even if the token has expired.
-    func session(of token: String) throws(APIError) -> SessionID { try readSigned(token).claims.session }
+    func sessionIgnoringExpiry(of token: String) throws(APIError) -> SessionID { try readSigned(token).claims.session }
 
     /// Returns the claims of a signed token, or of a development token if these are accepted. It does not check whether
     /// the token has expired.
@@ -119,7 +119,7 @@ public struct Tokens: Sendable {
 
     /// Returns the successors of `token`, one for each key, the newest key's first. They are derived from the keys, so
     /// that nothing has to be stored before a successor is used.
-    public func successors(of token: String) -> [String] {
+    public func refreshSuccessors(of token: String) -> [String] {
         keyedHashes(of: "refresh successor \(token)").map(base64URL)
     }
 

@@ -42,7 +42,7 @@ extension CallContext {
 /// An `Idempotency-Key` and a fingerprint of the request that carried it. Both are digests, because bodies hold PINs.
 struct IdempotencyKey: Sendable {
     /// The SHA-256 of the `Idempotency-Key`.
-    let key: [UInt8]
+    let digest: [UInt8]
     /// The SHA-256 of key, method, request target and body.
     let fingerprint: [UInt8]
     /// The HTTP status of the answer if the operation succeeds.
@@ -87,10 +87,10 @@ package final class Caller: Sendable {
     var now: Timestamp { context.now }
 
     /// Whether the response is that of an earlier request, which a header field says.
-    var isReplayed: Bool { replayFlag.load(ordering: .relaxed) }
+    var isResponseReplayed: Bool { replayFlag.load(ordering: .relaxed) }
 
     /// Records that the response is that of an earlier request. Copies of the caller do not learn of it.
-    func markReplayed() { replayFlag.store(true, ordering: .relaxed) }
+    func markResponseReplayed() { replayFlag.store(true, ordering: .relaxed) }
 
     /// Returns the same caller at another time, for a request that takes long.
     func copy(at now: Timestamp) -> Caller {

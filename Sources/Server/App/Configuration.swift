@@ -82,15 +82,15 @@ public struct Configuration: Sendable {
     /// The origins whose pages may call the API from a browser.
     public var corsOrigins = ["http://localhost:5173"]
     /// The path or HTTP address to which `/` redirects; nil if `/` shows the front page.
-    public private(set) var home: String?
+    public private(set) var homeRedirect: String?
     var proxies = TrustedProxies.none
     /// The maximum memory for all responses together, in bytes.
-    public var answerMemory = Limits().maxAnswerMemoryBytes
+    public var maxAnswerMemoryBytes = Limits().maxAnswerMemoryBytes
     /// The maximum memory for the responses to one address, in bytes.
-    public var answerMemoryPerAddress = Limits().maxAnswerMemoryBytesPerAddress
+    public var maxAnswerMemoryBytesPerAddress = Limits().maxAnswerMemoryBytesPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
     /// The maximum number of passwords and PINs that wait to be hashed, for each `PasswordHashing.Purpose`.
-    var hashingQueueLimit = 32
+    var hashingQueueLimitPerPurpose = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
         self.databaseURL = databaseURL
@@ -102,8 +102,8 @@ public struct Configuration: Sendable {
     /// The limits of connections and requests.
     var httpLimits: Limits {
         var limits = Limits()
-        limits.maxAnswerMemoryBytes = answerMemory
-        limits.maxAnswerMemoryBytesPerAddress = answerMemoryPerAddress
+        limits.maxAnswerMemoryBytes = maxAnswerMemoryBytes
+        limits.maxAnswerMemoryBytesPerAddress = maxAnswerMemoryBytesPerAddress
         if let descriptorLimit {
             // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
             let sessions = databaseConnections * (standbyURL == nil ? 1 : 2)
@@ -122,12 +122,12 @@ public struct Configuration: Sendable {
     /// - Parameter address: a path such as `/console`, or an address that begins with `https://` or `http://`.
     /// - Returns: whether the address is one of them, in visible ASCII of at most 2,000 characters; otherwise nothing
     ///   changes.
-    public mutating func setHome(_ address: String) -> Bool {
+    public mutating func setHomeRedirect(_ address: String) -> Bool {
         guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), address.utf8.count <= 2_000,
             ["/", "https://", "http://"].contains(where: { address.hasPrefix($0) && address != $0 }),
             !address.hasPrefix("//")
         else { return false }
-        home = address
+        homeRedirect = address
         return true
     }
 
@@ -146,7 +146,7 @@ public struct Configuration: Sendable {
     }
 
     /// The number of database sessions of one loop, at the primary or at the standby.
-    var connectionsPerLoop: Int { max(1, databaseConnections / loops) }
+    var databaseConnectionsPerLoop: Int { max(1, databaseConnections / loops) }
 
     /// The settings of every database session.
     static let databaseSessionSettings = [

@@ -18,7 +18,7 @@ package enum FeatureTransaction {
         databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
         _ body: @Sendable @escaping (Services) async throws -> Void
     ) async throws {
-        let pool = try PasswordHashing.startPool(queueLimit: 8)
+        let pool = try PasswordHashing.startPool(queueLimitPerPurpose: 8)
         let loop = try EventLoop(name: "nagz-seed")
         try loop.start()
         defer {

@@ -72,7 +72,7 @@ final class Housekeeping {
     func runRound() async throws -> Counts {
         func context() -> CallContext { CallContext(systemActAt: clock.now(), random) }
         return Counts(
-            deletedRows: try await Self.sweep(database, counting: counters, at: clock.now()),
+            deletedRows: try await Self.applyRetention(database, counting: counters, at: clock.now()),
             unclaimedAccounts: try await unclaimedAccounts.delete(context),
             purgedAccounts: try await accountPurge.run(SystemActor.scheduler.retyped(), context),
             expiredInvitations: try await invitationExpiry.run(context),
@@ -81,7 +81,7 @@ final class Housekeeping {
 
     /// Applies every retention rule, and returns the number of rows that were deleted or cleared.
     @discardableResult
-    static func sweep(
+    static func applyRetention(
         _ database: any Queries, counting counters: RetentionCounters? = nil, at now: Timestamp
     ) async throws(PostgresError) -> Int {
         let rowCounts = try await Retention.run(database, batchSize: batchSize, at: now)

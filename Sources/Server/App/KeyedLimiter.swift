@@ -36,10 +36,10 @@ final class KeyedLimiter<Key: Hashable & Sendable> {
     /// - Parameter deadline: the time at which the task stops waiting; nil for the timeout from now on.
     /// - Throws: 503 when too many wait, or at the deadline.
     func enter(_ key: Key, until deadline: MonotonicTime? = nil) async throws(APIError) {
-        if turns.enter(key) { return }
+        if turns.tryEnter(key) { return }
         var timer: TimerID?
         let mayRun = await withCheckedContinuation { continuation in
-            guard let ticket = turns.wait(key, continuation) else { return }
+            guard let ticket = turns.enqueue(key, continuation) else { return }
             timer = poller.schedule(at: deadline ?? poller.now + timeout) { [turns] in
                 turns.withdraw(key, ticket: ticket)
             }

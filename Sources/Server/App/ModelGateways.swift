@@ -72,7 +72,7 @@ package final class ModelGateways {
     /// through the client of later calls, and ignores the response. A name that does not resolve counts as internal,
     /// so that callers cannot find out which internal names exist. A host that does not respond counts as public,
     /// because every later connection is checked too.
-    func isPublic(_ url: ThirdPartyURL) async throws -> Bool {
+    func resolvesToPublicAddress(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
         (limits.head, limits.body) = (32 << 10, 256 << 10)
         (limits.connectTimeout, limits.totalTimeout) = (.seconds(2), .seconds(3))

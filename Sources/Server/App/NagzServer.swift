@@ -31,7 +31,7 @@ public final class NagzServer: Sendable {
         var loopParts: [LoopBound<LoopParts>] = []
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, part) = try await loop.compose { [parts] in try parts.makeLoopParts(of: number, $0) }
+            let (application, part) = try await loop.makeOnLoop { [parts] in try parts.startLoopParts(of: number, $0) }
             applications.append(application)
             loopParts.append(part)
         }
@@ -49,7 +49,7 @@ public final class NagzServer: Sendable {
 
     /// Starts to serve requests, and starts the jobs.
     /// - Returns: the port, which the kernel chose when 0 was given.
-    public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
+    public func start(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         let port = try await http.listen(on: host, port: port)
         for job in jobs { await job.start() }
         return port

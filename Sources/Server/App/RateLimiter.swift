@@ -36,11 +36,11 @@ public final class RateLimiter: Sendable {
     }
 
     private final class Shard: Sendable {
-        let windows = Locked(RateWindows<Key>(limit: RateLimiter.subjectsPerShard))
+        let windows = Locked(RateWindows<Key>(keyLimit: RateLimiter.maxSubjectsPerShard))
     }
 
     /// The maximum number of subjects that each of the 16 shards counts at the same time.
-    static let subjectsPerShard = 8_192
+    static let maxSubjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
     /// Whether requests over the limit are refused. In load tests they are counted but not refused.
     private let isEnforced: Bool
@@ -49,7 +49,7 @@ public final class RateLimiter: Sendable {
 
     /// Counts a request, and returns the subject's quota after it; nil for a tier that is not limited.
     func consume(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
-        guard let limit = Self.limit(of: tier) else { return nil }
+        guard let limit = Self.limitPerMinute(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
         let subjectCount: Int? = shard(of: key).windows.withLock { windows in
@@ -72,7 +72,7 @@ public final class RateLimiter: Sendable {
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
     /// Returns the maximum number of requests in a minute; nil for a tier that is not limited.
-    static func limit(of tier: Operation.RateTier) -> Int? {
+    static func limitPerMinute(of tier: Operation.RateTier) -> Int? {
         switch tier {
         case .read: 300
         case .nagDetail: 1_200

@@ -15,7 +15,7 @@ struct RateWindows<Key: Hashable> {
     private static var candidateCount: Int { 8 }
 
     /// The maximum number of keys.
-    private let limit: Int
+    private let keyLimit: Int
     private var windows: [Key: Window] = [:]
     /// The keys at their slots. The search for a key to evict goes round them.
     private var ring: [Key] = []
@@ -24,9 +24,9 @@ struct RateWindows<Key: Hashable> {
     /// The window in which expired ones were last removed.
     private var lastSweptWindow = Int64.min
 
-    init(limit: Int) {
-        precondition(limit > 0)
-        self.limit = limit
+    init(keyLimit: Int) {
+        precondition(keyLimit > 0)
+        self.keyLimit = keyLimit
     }
 
     var keyCount: Int { windows.count }
@@ -34,9 +34,9 @@ struct RateWindows<Key: Hashable> {
     /// Returns whether a new key would evict another one in the window. If the maximum number of keys is reached,
     /// expired windows are removed first.
     mutating func isFull(_ windowNumber: Int64) -> Bool {
-        guard windows.count >= limit else { return false }
+        guard windows.count >= keyLimit else { return false }
         sweep(windowNumber)
-        return windows.count >= limit
+        return windows.count >= keyLimit
     }
 
     /// Returns a key's count in a window; nil for a key without one.

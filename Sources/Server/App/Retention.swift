@@ -10,31 +10,31 @@ struct RetentionRule: Sendable {
     let period: Timestamp.Span
     /// Returns a statement that counts, as `count`, what is due in rows older than a moment; nil for data that is kept
     /// for a technical reason.
-    let due: (@Sendable (Timestamp) -> SQL)?
+    let countDue: (@Sendable (Timestamp) -> SQL)?
     /// Returns a statement that deletes or clears at most `count` rows: those older than `moment`, or, in a technical
     /// rule, those that are due at that moment.
-    let end: @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
+    let clearDue: @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
 
     init(
-        _ name: String, _ period: Timestamp.Span, due: @escaping @Sendable (Timestamp) -> SQL,
-        end: @escaping @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
+        _ name: String, _ period: Timestamp.Span, countDue: @escaping @Sendable (Timestamp) -> SQL,
+        clearDue: @escaping @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
     ) {
-        (self.name, self.period, self.due) = (name, period, due)
-        self.end = end
+        (self.name, self.period, self.countDue) = (name, period, countDue)
+        self.clearDue = clearDue
     }
 
     /// Creates a rule whose statement itself determines which rows are due.
     init(
         technical name: String, _ period: Timestamp.Span,
-        end: @escaping @Sendable (_ count: Int, _ now: Timestamp) -> SQL
+        clearDue: @escaping @Sendable (_ count: Int, _ now: Timestamp) -> SQL
     ) {
-        (self.name, self.period, due) = (name, period, nil)
-        self.end = end
+        (self.name, self.period, countDue) = (name, period, nil)
+        self.clearDue = clearDue
     }
 
     /// Returns the time to give to the statements: for a technical rule `now`, for any other the time before which rows
     /// are due.
-    func cutoff(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
+    func cutoff(at now: Timestamp) -> Timestamp { countDue == nil ? now : now - period }
 }
 
 /// The rules for all data that is kept for a limited time.
@@ -49,19 +49,23 @@ enum Retention {
 
     static let rules: [RetentionRule] = [
         // What the server needs for a time
-        RetentionRule(technical: "idempotency_keys", IdempotencyRecord.retention, end: IdempotencyRecord.deleteExpired),
-        RetentionRule(technical: "sign_in_attempts", Attempts.window, end: AttemptStatements.deleteExpired),
         RetentionRule(
-            technical: "pin_attempts", PINAttempts.lifetime.beforeLockout, end: PINAttemptStatements.deleteExpired),
-        RetentionRule(technical: "known_addresses", KnownAddresses.lifetime, end: KnownAddressStatements.deleteExpired),
-        RetentionRule(technical: "device_secrets", DeviceSecrets.lifetime, end: DeviceSecretStatements.deleteExpired),
-        RetentionRule(technical: "account_codes", AccountCodes.lifetime, end: AccountCodeStatements.deleteExpired),
-        RetentionRule(technical: "phone_codes", PhoneCodes.lifetime, end: PhoneCodeStatements.deleteExpired),
+            technical: "idempotency_keys", IdempotencyRecord.retention, clearDue: IdempotencyRecord.deleteExpired),
+        RetentionRule(technical: "sign_in_attempts", Attempts.window, clearDue: AttemptStatements.deleteExpired),
         RetentionRule(
-            technical: "socket_tickets", SocketTickets.lifetime, end: SocketTicketStatements.deleteExpired),
-        RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),
-        RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),
-        RetentionRule(technical: "daily_counts", DailyLimit.day, end: DailyCount.deleteExpired),
+            technical: "pin_attempts", PINAttempts.lifetime.beforeLockout,
+            clearDue: PINAttemptStatements.deleteExpired),
+        RetentionRule(
+            technical: "known_addresses", KnownAddresses.lifetime, clearDue: KnownAddressStatements.deleteExpired),
+        RetentionRule(
+            technical: "device_secrets", DeviceSecrets.lifetime, clearDue: DeviceSecretStatements.deleteExpired),
+        RetentionRule(technical: "account_codes", AccountCodes.lifetime, clearDue: AccountCodeStatements.deleteExpired),
+        RetentionRule(technical: "phone_codes", PhoneCodes.lifetime, clearDue: PhoneCodeStatements.deleteExpired),
+        RetentionRule(
+            technical: "socket_tickets", SocketTickets.lifetime, clearDue: SocketTicketStatements.deleteExpired),
+        RetentionRule(technical: "sessions", SessionStatements.retention, clearDue: SessionStatements.deleteExpired),
+        RetentionRule(technical: "refusal_counts", RefusalCount.window, clearDue: RefusalCount.deleteExpired),
+        RetentionRule(technical: "daily_counts", DailyLimit.day, clearDue: DailyCount.deleteExpired),
         ExecutionStatements.retention, ExecutionStatements.retentionOfSessions,
         ExecutionStatements.retentionOfConfirmations, DraftStatements.retention,
         // What people did and said
@@ -81,7 +85,7 @@ enum Retention {
         for rule in rules {
             var (rows, count) = (0, batchSize)
             while count == batchSize {
-                count = try await database.query(rule.end(batchSize, rule.cutoff(at: now))).affectedRows
+                count = try await database.query(rule.clearDue(batchSize, rule.cutoff(at: now))).affectedRows
                 rows += count
             }
             rowCounts.append((rule.name, rows))
@@ -95,8 +99,8 @@ enum Retention {
     ) async throws -> [(rule: RetentionRule, rows: Int)] {
         var dueCounts: [(rule: RetentionRule, rows: Int)] = []
         for rule in rules {
-            guard let due = rule.due else { continue }
-            let row = try await database.query(due(rule.cutoff(at: now))).onlyRow()
+            guard let countDue = rule.countDue else { continue }
+            let row = try await database.query(countDue(rule.cutoff(at: now))).onlyRow()
             dueCounts.append((rule, try row["count"]))
         }
         return dueCounts

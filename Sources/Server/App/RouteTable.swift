@@ -52,7 +52,7 @@ final class RouteTable {
         addOpen(
             endpoint,
             { [services] request, _ in
-                try? Self.bearerToken(request).flatMap { try services.tokens.session(of: $0) }
+                try? Self.bearerToken(request).flatMap { try services.tokens.sessionIgnoringExpiry(of: $0) }
             },
             handler)
     }
@@ -168,7 +168,7 @@ final class RouteTable {
                         if !fields.isEmpty { response.fields.insert(contentsOf: fields, at: 0) }
                         return response
                     } catch {
-                        return Self.response(to: Failure(error), request, fields, log)
+                        return Self.logAndRespond(to: Failure(error), request, fields, log)
                     }
                 }))
     }
@@ -210,7 +210,7 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
     ) async throws -> Value {
-        var caller = try authenticateCaller(of: request, endpoint.operation, context, &fields)
+        var caller = try authenticateAndCount(request, endpoint.operation, context, &fields)
         let isTraced = endpoint.operation.isTraced
         if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
@@ -232,7 +232,7 @@ final class RouteTable {
             Self.addReplayField(caller, &fields)
             return value
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
-            try countByAddress(caller, endpoint.operation, &fields)
+            try recountByAddress(caller, endpoint.operation, &fields)
             throw isTraced ? refusal.traced(by: caller.context.trace) : refusal
         } catch let refusal as APIError where isTraced {
             throw refusal.traced(by: caller.context.trace)
@@ -240,7 +240,7 @@ final class RouteTable {
     }
 
     private static func addReplayField(_ caller: Caller, _ fields: inout [HeaderField]) {
-        if caller.isReplayed { fields.append(HeaderField(HeaderFields.idempotentReplay, "true")) }
+        if caller.isResponseReplayed { fields.append(HeaderField(HeaderFields.idempotentReplay, "true")) }
     }
 
     /// Runs the handler under a trace that the client has named. Not inlined, so that the frame of every request stays
@@ -260,8 +260,8 @@ final class RouteTable {
     /// Returns the caller that the request's token names, and counts the request: by the person, or by the address if
     /// the token is not valid.
     /// - Throws: 401 for the token; 400 for several `Authorization` fields; 429 when the quota is used up.
-    private func authenticateCaller(
-        of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
+    private func authenticateAndCount(
+        _ request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) -> Caller {
         let caller: Caller
         do {
@@ -276,7 +276,7 @@ final class RouteTable {
 
     /// Counts a request of an ended session by its address instead, so that a person with an old token cannot use up
     /// the account's limit.
-    private func countByAddress(
+    private func recountByAddress(
         _ caller: Caller, _ operation: Operation, _ fields: inout [HeaderField]
     ) throws(APIError) {
         limiter.refund(.user(caller.userID), operation.tier, at: caller.now)
@@ -306,7 +306,7 @@ final class RouteTable {
     }
 
     /// Logs the cause of a failure, if there is one, and returns the response.
-    private static func response(
+    private static func logAndRespond(
         to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
     ) -> Response {
         log.write(failure, request)
@@ -376,7 +376,7 @@ extension IdempotencyKey {
         }
         let head = "\(key) \(operation.method.rawValue) \(request.head.rawTarget)\n"
         self.init(
-            key: sha256(Array(key.utf8)), fingerprint: sha256(Array(head.utf8) + request.body),
+            digest: sha256(Array(key.utf8)), fingerprint: sha256(Array(head.utf8) + request.body),
             successStatus: operation.successStatus)
     }
 }

@@ -2,7 +2,7 @@
 enum Routes {
     static func register(
         in routes: RouteTable, services: Services, telemetry: Telemetry, productCounts: ProductCounts,
-        realtime: RealtimeRoute, parties: ThirdPartyRecipients, home: String?
+        realtime: RealtimeRoute, parties: ThirdPartyRecipients, homeRedirect: String?
     ) {
         VersionRoutes.register(in: routes)
         Sessions(services).register(in: routes)
@@ -38,7 +38,7 @@ enum Routes {
         Deliveries(services, nags).register(in: routes)
         AuditRoutes.register(in: routes, services)
         LegalRoutes.register(in: routes, parties)
-        WebPageRoutes.register(in: routes, home: home)
+        WebPageRoutes.register(in: routes, home: homeRedirect)
         MetricsRoutes.register(in: routes, telemetry, productCounts, services)
         ReadinessCheck(services, telemetry).register(in: routes)
         realtime.register(in: routes)

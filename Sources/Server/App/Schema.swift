@@ -31,12 +31,12 @@ public enum Schema {
         let migrator = try Migrator(migrations)
         return try await withDatabase(databaseURL) { database in
             let pending = try await migrator.pendingMigrations(database)
-            let wasRoleMissing = try await ServerRole.make(database, isDryRun: isDryRun)
+            let wasRoleMissing = try await ServerRole.createIfMissing(database, isDryRun: isDryRun)
             if wasRoleMissing { restored("the role nagz_server") }
             if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
             if !isDryRun || pending.isEmpty && !wasRoleMissing {
                 let grants = ServerGrants(migrations)
-                try await ServerRole.restore(database, grants, isDryRun: isDryRun).forEach(restored)
+                try await ServerRole.repair(database, grants, isDryRun: isDryRun).forEach(restored)
             }
             return pending.count
         }
@@ -50,7 +50,7 @@ public enum Schema {
     public static func check(folder: String, databaseURL: String) async throws {
         let requirements = try SchemaRequirements(migrations(folder))
         try await withDatabase(databaseURL) { database in
-            try await requirements.checkRole(database)
+            try await requirements.checkLogin(database)
             try await requirements.checkMigrations(database)
             try await requirements.checkGrants(database)
         }

@@ -15,7 +15,7 @@ struct SchemaRequirements: Sendable {
 
     /// Checks that the session's login is a member of `nagz_server`, owns nothing, and can become no other role.
     /// - Throws: `RoleFault`.
-    func checkRole(_ queries: any Queries) async throws { try await ServerLogin.checkRole(queries) }
+    func checkLogin(_ queries: any Queries) async throws { try await ServerLogin.checkLogin(queries) }
 
     /// Checks that all migrations are applied, and no others.
     /// - Throws: `Schema.MigrationsPending` or `Migrator.MigrationError`.

@@ -39,7 +39,7 @@ struct ServerParts: Sendable {
         (self.configuration, self.clock, self.random) = (configuration, clock, random)
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         self.log = log
-        hashingPool = try PasswordHashing.startPool(queueLimit: configuration.hashingQueueLimit)
+        hashingPool = try PasswordHashing.startPool(queueLimitPerPurpose: configuration.hashingQueueLimitPerPurpose)
         picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimit: 16)
         filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
         hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
@@ -78,8 +78,8 @@ struct ServerParts: Sendable {
     // MARK: Loops
 
     /// Creates the application of one loop and the loop's other parts, and starts the other parts.
-    func makeLoopParts(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopParts>) {
-        let database = try makeDatabase(Database.Limits(connections: configuration.connectionsPerLoop), poller)
+    func startLoopParts(of number: Int, _ poller: Poller) throws -> (Application, LoopBound<LoopParts>) {
+        let database = try makeDatabase(Database.Limits(connections: configuration.databaseConnectionsPerLoop), poller)
         database.open()
         let standby = try configuration.makeStandby(telemetry.standby, slowStatements: slowStatements, poller)
         standby?.open()
@@ -113,7 +113,7 @@ struct ServerParts: Sendable {
         Routes.register(
             in: routes, services: services, telemetry: telemetry, productCounts: productCounts,
             realtime: RealtimeRoute(services, sockets, limiter, log),
-            parties: ThirdPartyRecipients(configuration), home: configuration.home)
+            parties: ThirdPartyRecipients(configuration), homeRedirect: configuration.homeRedirect)
         return Application(
             router: try Router(routes.routes), cors: HeaderFields.corsPolicy(origins: configuration.corsOrigins),
             proxies: configuration.proxies, requestIDField: HeaderFields.requestID,

@@ -21,17 +21,17 @@ final class SharedTurnQueue<Key: Hashable & Sendable>: Sendable {
 
     /// Begins a run of the key if it may run at once; then `leave` MUST follow.
     /// - Returns: whether it may.
-    func enter(_ key: Key) -> Bool { state.withLock { $0.turns.enter(key) } }
+    func tryEnter(_ key: Key) -> Bool { state.withLock { $0.turns.tryEnter(key) } }
 
     /// Lets a task wait for its turn. It is resumed with true when it may run, and then `leave` MUST follow. It is
     /// resumed with false when too many wait, or by `withdraw`.
     /// - Returns: the ticket of a task that waits; nil for one that was resumed.
-    func wait(_ key: Key, _ continuation: CheckedContinuation<Bool, Never>) -> UInt64? {
+    func enqueue(_ key: Key, _ continuation: CheckedContinuation<Bool, Never>) -> UInt64? {
         let decision = state.withLock { state -> (mayRun: Bool, ticket: UInt64?) in
             // A turn may have come free since the task asked.
-            if state.turns.enter(key) { return (true, nil) }
+            if state.turns.tryEnter(key) { return (true, nil) }
             state.lastTicket += 1
-            guard state.turns.wait(key, ticket: state.lastTicket) else { return (false, nil) }
+            guard state.turns.enqueue(key, ticket: state.lastTicket) else { return (false, nil) }
             state.waiters[state.lastTicket] = continuation
             return (true, state.lastTicket)
         }

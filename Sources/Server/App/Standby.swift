@@ -43,15 +43,15 @@ package final class Standby {
     func close() { database.close() }
 
     /// Returns whether a session is open; otherwise records that the standby was unavailable for the read.
-    func checkReadiness() -> Bool {
+    func admitRead() -> Bool {
         if database.openConnections > 0 { return true }
-        use.record(.unavailable(database.lastFailure ?? "no session is open yet"), at: .now())
+        use.record(.unavailable(database.lastOpenFailure ?? "no session is open yet"), at: .now())
         return false
     }
 
     /// Returns the rows of a statement; nil when it has no rows, which means that the standby is behind, and when it
     /// fails.
-    func rows(of statement: SQL) async -> Rows? {
+    func readRows(of statement: SQL) async -> Rows? {
         let (result, rows) = await read(statement)
         use.record(result, at: .now())
         return rows
@@ -88,6 +88,7 @@ extension Configuration {
     ) throws(PostgresError) -> Standby? {
         guard let standbyURL, let use else { return nil }
         return try Standby(
-            url: standbyURL, connections: connectionsPerLoop, use, slowStatements: slowStatements, poller: poller)
+            url: standbyURL, connections: databaseConnectionsPerLoop, use, slowStatements: slowStatements,
+            poller: poller)
     }
 }

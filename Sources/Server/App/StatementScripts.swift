@@ -75,7 +75,7 @@ package struct StatementScripts {
             ("w4.pgb", page(.beginning)),
             (
                 "pgoptions.txt",
-                ConnectionOptions.options(Configuration.databaseSessionSettings).joined(separator: " ")
+                ConnectionOptions.commandLineOptions(Configuration.databaseSessionSettings).joined(separator: " ")
             ),
         ]
     }

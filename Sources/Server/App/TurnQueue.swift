@@ -26,7 +26,7 @@ struct TurnQueue<Key: Hashable> {
 
     /// Begins a run of the key if it may run at once; then `leave` MUST follow.
     /// - Returns: whether it may.
-    mutating func enter(_ key: Key) -> Bool {
+    mutating func tryEnter(_ key: Key) -> Bool {
         guard waiting[key] == nil, mayRun(key) else { return false }
         start(key)
         return true
@@ -34,7 +34,7 @@ struct TurnQueue<Key: Hashable> {
 
     /// Queues a ticket.
     /// - Returns: false when too many wait already, of the key or in all.
-    mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
+    mutating func enqueue(_ key: Key, ticket: UInt64) -> Bool {
         let waitingOfKey = waiting[key]?.count ?? 0
         guard waitingCount < queueLimit, waitingOfKey < max(1, queueLimit / 4) else { return false }
         if waitingOfKey == 0 { order.append(key) }

@@ -123,7 +123,7 @@ public struct DatabaseCheck: Sendable {
     // MARK: Clocks
 
     private static func checkClocks(_ queries: any Queries, _ clock: any WallClock) async throws -> CheckResult {
-        clockResult(skew: try await ClockSkew.measure(queries, clock).skew)
+        clockResult(skew: try await ClockSkew.measure(queries, clock).databaseLead)
     }
 
     /// - Parameter skew: the time by which the database's clock is ahead.
@@ -144,7 +144,7 @@ public struct DatabaseCheck: Sendable {
 
     private static func checkRole(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
         do {
-            try await requirements.checkRole(queries)
+            try await requirements.checkLogin(queries)
             let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
             return .ok("role", "\(login) is a member of nagz_server, owns nothing and cannot become another role")
         } catch {

@@ -17,7 +17,7 @@ enum ReplicationCheck {
     static func result(_ status: ReplicationStatus, owner: String) -> CheckResult? {
         guard status.standbys > 0 else { return nil }
         let standbys = status.standbys == 1 ? "one standby" : "\(status.standbys) standbys"
-        guard status.isVisible else {
+        guard status.hasDetails else {
             return .warning(
                 "replication", "\(standbys); the lag is unknown, because the schema's owner may not read it",
                 advice:

@@ -14,7 +14,7 @@ struct RunningJob: Sendable {
     init(on loop: EventLoop, _ make: @Sendable (Poller) throws -> (any BackgroundJob, Database?)) async throws {
         self.loop = loop
         ownsLoop = false
-        parts = try await loop.compose { LoopBound(value: try make($0)) }
+        parts = try await loop.makeOnLoop { LoopBound(value: try make($0)) }
     }
 
     /// Creates a job on a loop of its own, so that its work delays no request.
@@ -22,7 +22,7 @@ struct RunningJob: Sendable {
         loop = try EventLoop(name: name)
         ownsLoop = true
         try loop.start()
-        parts = try await loop.compose { LoopBound(value: try make($0)) }
+        parts = try await loop.makeOnLoop { LoopBound(value: try make($0)) }
     }
 
     func start() async { await Self.start(parts, on: loop) }
@@ -46,5 +46,5 @@ struct RunningJob: Sendable {
 
 extension EventLoop {
     /// Calls `body` on this loop, and returns the value that it creates for use on the loop.
-    func compose<Value: Sendable>(_ body: (Poller) throws -> Value) throws -> Value { try body(poller) }
+    func makeOnLoop<Value: Sendable>(_ body: (Poller) throws -> Value) throws -> Value { try body(poller) }
 }

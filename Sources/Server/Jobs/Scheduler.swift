@@ -26,7 +26,7 @@ final class Scheduler: PeriodicJob {
     private static let workTime = Duration.seconds(3)
     /// The maximum number of families whose nags are escalated concurrently. Their acts share transactions
     /// (`GroupCommit`).
-    private static let workerCount = 16
+    private static let maxWorkerCount = 16
 
     private let nags: Nags
     private let digests: DailyDigests
@@ -93,7 +93,7 @@ final class Scheduler: PeriodicJob {
         if !isPlanCompared { try await rescheduleIfPlanChanged(at: now) }
         let isDigestWaiting = try await digests.make(at: now)
         let due = try await transaction.query(NagStatements.dueNags(at: now, besides: Array(servedFamilies)))
-        let families = try batches(of: due)
+        let families = try makeBatches(of: due)
         try reach(.dueNagsRead)
         if families.isEmpty {
             let isMoreDue = !servedFamilies.isEmpty || isDigestWaiting
@@ -114,7 +114,7 @@ final class Scheduler: PeriodicJob {
     }
 
     /// Groups the due nags by family, the family with the oldest due nag first, and updates `servedFamilies`.
-    private func batches(of rows: Rows) throws -> [Batch] {
+    private func makeBatches(of rows: Rows) throws -> [Batch] {
         var batches: [Batch] = []
         var batchIndices: [FamilyID: Int] = [:]
         var isWindowFull = false
@@ -146,14 +146,14 @@ final class Scheduler: PeriodicJob {
     private func escalate(_ families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
         let queue = BatchQueue(families)
         await withCheckedContinuation { continuation in
-            queue.begin(min(Self.workerCount, families.count), continuation)
-            for _ in 0..<min(Self.workerCount, families.count) {
+            queue.begin(min(Self.maxWorkerCount, families.count), continuation)
+            for _ in 0..<min(Self.maxWorkerCount, families.count) {
                 database.poller.spawn { [self] in
                     while let batch = queue.next(), MonotonicTime.now() < deadline, !isStopped {
                         do { try await escalate(batch, now, until: deadline) } catch let fault as Interruption {
                             queue.interrupt(by: fault.cause)
                         } catch {
-                            status.failures.add()
+                            status.failedAttempts.add()
                             report(error)
                         }
                     }
@@ -170,7 +170,7 @@ final class Scheduler: PeriodicJob {
             while hasNextStep {
                 guard !isStopped, MonotonicTime.now() < deadline else { return }
                 let result = try await nags.escalate(nag, in: batch.family, at: now)
-                status.attempts.add()
+                status.completedAttempts.add()
                 if case .stepped = result { status.steps.add() } else { hasNextStep = false }
                 do { try reach(.escalated) } catch { throw Interruption(cause: error) }
             }

@@ -29,9 +29,9 @@ final class SchedulerStatus: Sendable {
     /// The number of steps taken.
     let steps = Counter()
     /// The number of attempts to take the next step of a nag, without those that ended in an error.
-    let attempts = Counter()
+    let completedAttempts = Counter()
     /// The number of attempts that ended in an error.
-    let failures = Counter()
+    let failedAttempts = Counter()
     private let snapshot = Locked((startedAt: Timestamp?.none, latest: Snapshot()))
 
     /// Whether this instance runs a scheduler.

@@ -13,7 +13,7 @@ struct DailyCount {
     /// Returns the statement, a part of an act, that counts the act. The act MUST require that nothing has changed
     /// since its chain was read; otherwise several acts at once may exceed the limit.
     /// - Throws: 429 when the person has reached the limit.
-    func incrementStatement(at now: Timestamp, _ queries: any Queries) async throws -> SQL {
+    func checkedIncrement(at now: Timestamp, _ queries: any Queries) async throws -> SQL {
         let rows = try await queries.query(
             """
             SELECT day_started, count FROM daily_counts
@@ -21,7 +21,7 @@ struct DailyCount {
             """)
         if let row = rows.first, try row["count"] >= limit.perDay {
             let start: Timestamp = try row["day_started"]
-            throw APIError.limitIsReached(limit, until: start + DailyLimit.day, at: now)
+            throw APIError.dailyLimitIsReached(limit, until: start + DailyLimit.day, at: now)
         }
         return """
             INSERT INTO daily_counts AS d (user_id, act, day_started, count)

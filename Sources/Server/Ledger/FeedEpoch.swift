@@ -29,7 +29,7 @@ public enum FeedEpoch {
     }
 
     /// Counts the `families` with at least one write, and those whose epoch is `older` than their newest write.
-    static let status: SQL = """
+    static let counts: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE epoch < extract(epoch FROM ts))::bigint AS older
         FROM family_clock WHERE seq > 0 AND family_id <> \(FamilyID.outside)
         """

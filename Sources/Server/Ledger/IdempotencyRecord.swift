@@ -23,16 +23,16 @@ struct IdempotencyRecord {
     /// Returns the stored answer, and marks the caller's response as a replay. Returns nil when there is no answer yet,
     /// and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
-    func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
+    func replayEarlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(
             """
             SELECT k.fingerprint, k.body FROM idempotency_keys k JOIN users u ON u.id = k.user_id
-            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(caller.sessionCheck)
+            WHERE u.id = \(caller.userID) AND k.key = \(key.digest) AND \(caller.sessionCheck)
             """)
         guard let row = rows.first else { return nil }
         guard try row["fingerprint"] == key.fingerprint else { throw APIError.idempotencyKeyWasUsed }
         let body: [UInt8] = try row["body"]
-        caller.markReplayed()
+        caller.markResponseReplayed()
         return try Answer(content: body.span)
     }
 
@@ -41,7 +41,7 @@ struct IdempotencyRecord {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.successStatus), \(answer), now FROM ledger_stamp
+            SELECT \(caller.userID), \(key.digest), \(key.fingerprint), \(key.successStatus), \(answer), now FROM ledger_stamp
         )
         """
     }

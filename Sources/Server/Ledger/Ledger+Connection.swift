@@ -22,7 +22,7 @@ extension Ledger {
         let inviter: FamilyID = caller.userID.retyped()
         return try await idempotently(caller) { idempotency in
             try await retryingOnKeyConflict {
-                let deadline = database.requestDeadline
+                let deadline = database.newRequestDeadline
                 try await rowLockLimiter.enter(inviter, until: deadline)
                 defer { rowLockLimiter.leave(inviter) }
                 let boundOutcome = try await database.transaction(until: deadline) { transaction in

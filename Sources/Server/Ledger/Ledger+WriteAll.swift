@@ -38,23 +38,23 @@ extension Ledger {
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let deadline = database.requestDeadline
+        let deadline = database.newRequestDeadline
         try await writeLimiter.enter(family, until: deadline)
         defer { writeLimiter.leave(family) }
         try await rowLockLimiter.enter(family, until: deadline)
         defer { rowLockLimiter.leave(family) }
-        tally.lockedRows += 1
+        tally.lockedDecisions += 1
         let boundOutcome = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
             var actSeals = MultiActSeals(sealing)
             let decision = try await decide(transaction) { act in
-                let seal = try await actSeals.seal(for: act.dataSubject, transaction)
+                let seal = try await actSeals.addSeal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(statement(act, in: family, context, seal: seal))
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
             }
             switch decision {
             case .perform(let act, _):
-                let seal = try await actSeals.seal(for: act.dataSubject, transaction)
+                let seal = try await actSeals.addSeal(for: act.dataSubject, transaction)
                 let rows = try await transaction.query(
                     statement(for: decision, in: family, context, idempotency, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileLocked }
@@ -87,7 +87,7 @@ private struct MultiActSeals {
 
     init(_ sealing: Sealing) { self.sealing = sealing }
 
-    mutating func seal(for person: Pseudonym, _ transaction: Transaction) async throws -> Sealing.Seal? {
+    mutating func addSeal(for person: Pseudonym, _ transaction: Transaction) async throws -> Sealing.Seal? {
         var seal: Sealing.Seal?
         if let storedSeal = stored[person] {
             seal = Sealing.Seal(key: storedSeal.key)

@@ -16,23 +16,23 @@ import SQL
 final class Ledger {
     /// The time by which a family's clock may run ahead of the wall clock. While it is further ahead, writes are
     /// refused.
-    static let largestLead = Timestamp.Span.minutes(10)
+    static let maxClockLead = Timestamp.Span.minutes(10)
     /// The largest difference between the server's clock and the database's at which the server is ready. Tokens,
     /// due times and the ledger's times are compared across both clocks.
     static let maxClockSkew = Timestamp.Span.seconds(30)
     private static let optimisticAttempts = 2
     /// The maximum number of concurrent writes of a family on one loop.
-    private static let writersPerFamily = 8
+    private static let concurrentWritesPerFamily = 8
 
     /// Counters of the decisions so far.
     struct Tally {
         /// The number of committed acts.
-        var writes = 0
+        var committedActs = 0
         /// The number of decisions that were made again: the ledger had not accepted the write, usually because its
         /// basis had changed, or another act had stored the person's sealing key first.
         var lostRaces = 0
         /// The number of transactions that decided while the family's row was locked.
-        var lockedRows = 0
+        var lockedDecisions = 0
     }
 
     var tally = Tally()
@@ -69,7 +69,7 @@ final class Ledger {
         self.random = random
         self.sealing = sealing ?? Sealing(nil, random: random)
         commits = GroupCommit(database)
-        writeLimiter = KeyedLimiter(database.poller, limitPerKey: Self.writersPerFamily)
+        writeLimiter = KeyedLimiter(database.poller, limitPerKey: Self.concurrentWritesPerFamily)
         rowLockLimiter = KeyedLimiter(database.poller, limit: max(1, database.connectionLimit / 2), limitPerKey: 1)
     }
 
@@ -91,7 +91,7 @@ final class Ledger {
         _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let deadline = database.requestDeadline
+        let deadline = database.newRequestDeadline
         try await writeLimiter.enter(family, until: deadline)
         defer { writeLimiter.leave(family) }
         return try await retryingOnKeyConflict {
@@ -153,8 +153,8 @@ final class Ledger {
     /// Returns the stored answer to an earlier request with the same `Idempotency-Key`, and marks the response as a
     /// replay; nil if there is no stored answer, or the caller sent no key.
     /// - Throws: 422 if the key was used for another request.
-    func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
-        try await IdempotencyRecord(caller)?.earlierAnswer(database)
+    func replayEarlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
+        try await IdempotencyRecord(caller)?.replayEarlierAnswer(database)
     }
 
     /// Runs `body`, unless a request with the same `Idempotency-Key` was answered before: then it returns the stored
@@ -164,16 +164,16 @@ final class Ledger {
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
         guard let idempotency = IdempotencyRecord(caller) else { return try await body(nil) }
-        if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
+        if let earlier: Answer = try await idempotency.replayEarlierAnswer(database) { return earlier }
         do {
             return try await body(idempotency)
         } catch let error as PostgresError where error.violates(.idempotencyKey) {
             // The same key was used at the same time: the other request's answer is the first answer.
-            if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await idempotency.replayEarlierAnswer(database) { return earlier }
             throw error
         } catch let refusal as APIError {
             // The refusal may come from the same write, done by the other request already.
-            if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await idempotency.replayEarlierAnswer(database) { return earlier }
             throw refusal
         }
     }
@@ -197,7 +197,7 @@ final class Ledger {
         guard case .refuse(var act, let refusal) = decision, let counter = RefusalCount(act, in: family) else {
             return decision
         }
-        guard let count = try await counter.increment(at: now, queries) else {
+        guard let count = try await counter.incrementIfStarted(at: now, queries) else {
             // Of several concurrent denials only one is the first. The others lose the race and are counted.
             if case .rightsUnchanged(let seq) = act.basis { act.basis = .nothingChanged(since: seq) }
             act.statements.append(counter.insert(at: now))
@@ -212,7 +212,7 @@ final class Ledger {
 
     /// Counts a committed act, reports its family to the listener, and caches the key that sealed it.
     func recordCommit(_ seal: Sealing.Seal?, in family: FamilyID) {
-        tally.writes += 1
+        tally.committedActs += 1
         changes?.insert(family)
         if let seal { sealing.cache(seal.key) }
     }
@@ -224,7 +224,7 @@ final class Ledger {
     ) async throws -> Answer {
         try await rowLockLimiter.enter(family, until: deadline)
         defer { rowLockLimiter.leave(family) }
-        tally.lockedRows += 1
+        tally.lockedDecisions += 1
         let boundOutcome = try await database.transaction(until: deadline) { transaction in
             try await lockRow(of: family, context.now, transaction)
             let decision = try await countDenial(decide(transaction), in: family, context.now, transaction)
@@ -251,7 +251,7 @@ final class Ledger {
             WHERE c.family_id = \(family) FOR UPDATE OF c
             """)
         if try rows.first?["is_within_skew"] == false { throw APIError.clocksDiffer }
-        if let familyTime = try rows.first?["ts"] as Timestamp?, familyTime >= now + Self.largestLead {
+        if let familyTime = try rows.first?["ts"] as Timestamp?, familyTime >= now + Self.maxClockLead {
             throw APIError.familyChangesTooFast
         }
     }
@@ -342,16 +342,16 @@ final class Ledger {
     private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.clockSkewRange)" : "true" }
 
     /// The end of a comparison of a server's time with the database's clock: the time may be at most
-    /// `maxClockSkew` ahead, and at most `largestLead` behind, because a request keeps the time of its
+    /// `maxClockSkew` ahead, and at most `maxClockLead` behind, because a request keeps the time of its
     /// beginning and may take minutes.
     static let clockSkewRange: SQL = """
-        BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
+        BETWEEN statement_timestamp() - \(literal: Int(maxClockLead.microseconds)) * interval '1 microsecond'
         AND statement_timestamp() + \(literal: Int(maxClockSkew.microseconds)) * interval '1 microsecond'
         """
 
-    /// The condition that the family's clock, in its row `c`, is at most `largestLead` ahead of `act.now`.
+    /// The condition that the family's clock, in its row `c`, is at most `maxClockLead` ahead of `act.now`.
     private static let isFamilyClockWithinLead: SQL = """
-        c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
+        c.ts < act.now + \(literal: Int(maxClockLead.microseconds)) * interval '1 microsecond'
         """
 
     /// Returns the common table expression `ledger_stamp`, which locks the family's row and contains its next sequence

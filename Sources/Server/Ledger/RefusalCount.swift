@@ -44,7 +44,7 @@ struct RefusalCount {
 
     /// Counts one more refusal.
     /// - Returns: the refusal's number within the hour; nil for the first one, which this function does not count.
-    func increment(at now: Timestamp, _ queries: any Queries) async throws(PostgresError) -> Int? {
+    func incrementIfStarted(at now: Timestamp, _ queries: any Queries) async throws(PostgresError) -> Int? {
         try await queries.query(
             """
             UPDATE refusal_counts SET count = least(count, 1000000000) + 1

@@ -7,7 +7,7 @@ enum AccountMail {
     case passwordReset(code: String)
     case passwordChanged
     /// To the new address, which the code confirms.
-    case emailChange(code: String)
+    case emailConfirmation(code: String)
     /// To the old address, after the change.
     case emailChanged
     /// To the previous owner of a device that another account has registered.
@@ -20,7 +20,7 @@ enum AccountMail {
         switch self {
         case .passwordReset: "password_reset"
         case .passwordChanged: "password_changed"
-        case .emailChange: "email_change"
+        case .emailConfirmation: "email_change"
         case .emailChanged: "email_changed"
         case .deviceMoved: Notice.deviceMoved.rawValue
         case .coOwnerProposed: Notice.coOwnerProposed.rawValue
@@ -31,7 +31,7 @@ enum AccountMail {
         switch self {
         case .passwordReset: "Set a new password for Nagz"
         case .passwordChanged: "Your password for Nagz was changed"
-        case .emailChange: "Confirm your email address for Nagz"
+        case .emailConfirmation: "Confirm your email address for Nagz"
         case .emailChanged: "Your email address for Nagz was changed"
         case .deviceMoved: "Another account registered a device of yours in Nagz"
         case .coOwnerProposed: "A new co-owner of a family's policy was proposed in Nagz"
@@ -57,7 +57,7 @@ enum AccountMail {
 
             If it was not you, set a new password at once with "forgot password", or ask whoever runs the server.
             """
-        case .emailChange(let code):
+        case .emailConfirmation(let code):
             """
             Somebody asked to use this address for their account.
 

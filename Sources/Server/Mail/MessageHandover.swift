@@ -14,7 +14,7 @@ final class MessageHandover {
     }
 
     /// The largest number of messages under way; further ones are dropped.
-    private static let limit = 64
+    private static let maxMessagesUnderWay = 64
     private static let retryDelays: [Duration] = [.seconds(5), .seconds(60), .seconds(300)]
 
     private let poller: Poller
@@ -27,7 +27,7 @@ final class MessageHandover {
     ///   - handOver: hands the message over; returns nil if it was accepted or cancelled.
     ///   - report: called with the reason if the message is given up.
     func begin(_ handOver: @escaping () async -> Fault?, orReport report: @escaping (String) -> Void) {
-        guard messagesUnderWay < Self.limit else { return report("too many messages under way") }
+        guard messagesUnderWay < Self.maxMessagesUnderWay else { return report("too many messages under way") }
         messagesUnderWay += 1
         attempt(0, handOver, report)
     }

@@ -10,7 +10,7 @@ final class ChangedFamilies: Sendable {
 
     init(_ hubMailbox: Mailbox<HubMessage>) { self.hubMailbox = hubMailbox }
 
-    /// Adds a family after a commit.
+    /// Adds a family after a commit, and wakes the hub if it is the first.
     func insert(_ family: FamilyID) {
         let isFirst = families.withLock { families in
             families.insert(family)

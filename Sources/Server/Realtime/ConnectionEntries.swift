@@ -10,7 +10,7 @@ import SQL
 struct ConnectionPositions {
     /// The largest number of connections whose positions are kept; when there are more, all positions are dropped. For
     /// a connection without a position, only its newest entries are read.
-    private static let limit = 10_000
+    private static let maxPositions = 10_000
 
     private var unread: Set<FamilyID> = []
     private var lastReadSeq: [FamilyID: Int64] = [:]
@@ -29,7 +29,7 @@ struct ConnectionPositions {
 
     /// Records that a connection's entries were read up to the sequence number.
     mutating func advance(_ connection: FamilyID, to seq: Int64) {
-        if lastReadSeq.count >= Self.limit { lastReadSeq = [:] }
+        if lastReadSeq.count >= Self.maxPositions { lastReadSeq = [:] }
         lastReadSeq[connection] = max(seq, lastReadSeq[connection] ?? 0)
     }
 }

@@ -10,7 +10,7 @@ struct FamilyEntries {
     private var count = 0
 
     /// Whether there may be more entries than were read.
-    var isFull: Bool { count == RealtimeStatements.entriesAtOnce }
+    var isFull: Bool { count == RealtimeStatements.maxEntriesPerFamily }
 
     /// Reads the rows of `RealtimeStatements.entries`.
     /// - Returns: one for each of the families, in their order.

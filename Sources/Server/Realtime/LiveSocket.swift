@@ -37,7 +37,7 @@ final class LiveSocket: WebSocketHandler {
     // MARK: Events
 
     func deliver(_ events: [FamilyEvent]) {
-        for event in events where queue.append(event) { sockets.exchange.counters.coalesced.add() }
+        for event in events where queue.mergeOrAppend(event) { sockets.exchange.counters.coalescedEvents.add() }
         flush()
     }
 
@@ -45,11 +45,11 @@ final class LiveSocket: WebSocketHandler {
     private func flush() {
         guard let family, socket.isOpen, socket.queuedBytes == 0 else { return }
         let now = MonotonicTime.now()
-        while socket.queuedBytes == 0, let frame = queue.next(at: now) {
+        while socket.queuedBytes == 0, let frame = queue.takeNext(at: now) {
             guard socket.send(text: frame.json(of: family)) else { return }
-            sockets.exchange.counters.frames.add()
+            sockets.exchange.counters.sentFrames.add()
         }
-        guard let time = queue.nextTime, !isFlushScheduled, socket.queuedBytes == 0 else { return }
+        guard let time = queue.nextFrameTime, !isFlushScheduled, socket.queuedBytes == 0 else { return }
         isFlushScheduled = true
         sockets.poller.schedule(at: time) { [weak self] in
             guard let self else { return }

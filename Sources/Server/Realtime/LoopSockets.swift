@@ -44,13 +44,13 @@ final class LoopSockets {
         /// The family's sequence number when the membership was read. The socket gets the events after it.
         let seq: Int64
         /// The time at which the handshake began.
-        let openedAt: Timestamp
+        let handshakeBeganAt: Timestamp
         let network: RemoteAddress.Network
         let isBrowser: Bool
         let permit: SocketLimiter.Permit
     }
 
-    /// Takes over a socket after its handshake.
+    /// Takes over a socket after its handshake, or refuses it if the server is stopping.
     func open(_ opening: Opening, _ upgraded: consuming UpgradedSocket) {
         // The server began to stop after it had accepted the upgrade.
         guard !isDraining else {
@@ -61,14 +61,14 @@ final class LoopSockets {
         let socket = LiveSocket(
             id, opening, WebSocket(upgraded, network: opening.network, on: host), in: self)
         sockets[id] = socket
-        exchange.counters.opened.add()
-        exchange.counters.open.add()
+        exchange.counters.openedSockets.add()
+        exchange.counters.openSockets.add()
         exchange.hubMailbox.send(
             .opened(
                 SocketRecord(
                     id: id, loop: loopNumber, family: opening.family, user: opening.user, session: opening.session,
-                    role: opening.role, seq: opening.seq,
-                    openedAt: opening.openedAt)))
+                    role: opening.role, notifiedSeq: opening.seq,
+                    handshakeBeganAt: opening.handshakeBeganAt)))
         socket.begin(readAhead: readAhead)
     }
 
@@ -89,7 +89,7 @@ final class LoopSockets {
     func remove(_ socket: LiveSocket) {
         refusedSockets[socket.id] = nil
         if sockets.removeValue(forKey: socket.id) != nil, let family = socket.family {
-            exchange.counters.open.add(-1)
+            exchange.counters.openSockets.add(-1)
             exchange.hubMailbox.send(.closed(socket.id, family: family))
         }
         guard isDraining, sockets.isEmpty, refusedSockets.isEmpty else { return }

@@ -21,20 +21,20 @@ final class RealtimeCounters: Sendable {
     }
 
     /// The number of sockets that were opened so far.
-    let opened = Counter()
+    let openedSockets = Counter()
     /// The number of frames sent.
-    let frames = Counter()
+    let sentFrames = Counter()
     /// The number of events that became part of another event's frame.
-    let coalesced = Counter()
+    let coalescedEvents = Counter()
     /// 1 if the hub's session listened for notifications at the last sweep, otherwise 0. While it does not listen, only
     /// sweeps find changes.
-    let listening = Counter()
+    let isHubListening = Counter()
     private let closings = CloseReason.allCases.map { _ in Counter() }
 
     func count(_ closing: CloseReason) { closings[Self.index(closing)].add() }
     func closingCount(for closing: CloseReason) -> Int { closings[Self.index(closing)].value }
     /// The number of open sockets.
-    let open = Counter()
+    let openSockets = Counter()
 
     private static func index(_ closing: CloseReason) -> Int { CloseReason.allCases.firstIndex(of: closing) ?? 0 }
 }

@@ -27,14 +27,14 @@ final class RealtimeHub: BackgroundJob {
     private static let sweepPeriod = Duration.milliseconds(700)
     /// The number of sweeps among which one also looks at connections. Looking at them costs more.
     private static let sweepsPerConnectionSweep = 4
-    private static let checkPeriod = Duration.milliseconds(500)
+    private static let socketCheckPeriod = Duration.milliseconds(500)
     /// The number of sockets at which a check takes no further family, so that its cost is limited however many sockets
     /// there are.
     private static let socketsPerCheck = 500
     /// The period after which the people with sockets are recorded again.
     private static let liveSocketPeriod = Duration.seconds(15)
     /// The largest number of families, or connections, whose entries are read in one round.
-    private static let familiesAtOnce = 64
+    private static let chainsPerRound = 64
 
     private let exchange: RealtimeExchange
     private let database: Database
@@ -46,7 +46,7 @@ final class RealtimeHub: BackgroundJob {
     private var directory = SocketDirectory()
     private var connections = ConnectionPositions()
     private var isNotifyScheduled = false
-    private var isReading = false
+    private var isReadingFamilies = false
     private var isReadingConnections = false
     private var sweepsSinceConnectionSweep = 0
     private var isListenerStarted = false
@@ -74,8 +74,8 @@ final class RealtimeHub: BackgroundJob {
     func start() {
         exchange.hubMailbox.open { [weak self] in self?.receive($0) }
         repeatEvery(Self.sweepPeriod) { try await $0.sweep() }
-        repeatEvery(Self.checkPeriod) { try await $0.checkSockets() }
-        repeatEvery(Self.liveSocketPeriod) { try await $0.recordLiveSockets() }
+        repeatEvery(Self.socketCheckPeriod) { try await $0.checkSomeSockets() }
+        repeatEvery(Self.liveSocketPeriod) { try await $0.refreshLiveSockets() }
     }
 
     func stop() {
@@ -132,9 +132,9 @@ final class RealtimeHub: BackgroundJob {
             case .familiesChanged: scheduleNotify()
             case .opened(let socket):
                 startListening()
-                if directory.insert(socket) { arrived.insert(socket.user) }
+                if directory.insertReportingArrival(socket) { arrived.insert(socket.user) }
             case .closed(let id, let family):
-                if let user = directory.remove(id, of: family) { departed.insert(user) }
+                if let user = directory.removeReportingDeparture(id, of: family) { departed.insert(user) }
             }
         }
         recordLiveSockets(arrived.filter(directory.contains))
@@ -159,7 +159,8 @@ final class RealtimeHub: BackgroundJob {
         run { _ = try await $0.database.query(RealtimeStatements.deleteLiveSockets(Array(users), on: $0.instance)) }
     }
 
-    private func recordLiveSockets() async throws {
+    /// Records the people with sockets again, and deletes the records of instances that died.
+    private func refreshLiveSockets() async throws {
         for chunk in directory.users.chunks(of: 1_000) {
             _ = try await database.query(RealtimeStatements.recordLiveSockets(chunk, on: instance))
         }
@@ -211,7 +212,7 @@ final class RealtimeHub: BackgroundJob {
     }
 
     private func sweep() async throws {
-        exchange.counters.listening.set(listener?.isListening == true ? 1 : 0)
+        exchange.counters.isHubListening.set(listener?.isListening == true ? 1 : 0)
         for chunk in directory.positions.chunks(of: 5_000) {
             let changed = try await database.query(RealtimeStatements.changedFamilies(since: chunk))
             for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
@@ -237,16 +238,16 @@ final class RealtimeHub: BackgroundJob {
     // MARK: Reading entries and notifying sockets
 
     private func readFamilies() {
-        guard !isReading, directory.hasUnread, !isStopped else { return }
-        isReading = true
+        guard !isReadingFamilies, directory.hasUnread, !isStopped else { return }
+        isReadingFamilies = true
         run { hub in
-            defer { hub.isReading = false }
+            defer { hub.isReadingFamilies = false }
             while hub.directory.hasUnread, !hub.isStopped { try await hub.readSomeFamilies() }
         }
     }
 
     private func readSomeFamilies() async throws {
-        let positions = directory.takeUnread(Self.familiesAtOnce)
+        let positions = directory.takeUnread(Self.chainsPerRound)
         let sockets = directory.sockets(of: positions.map(\.family))
         // Entitlements are read last, so that nobody is notified of an event after losing the right to it.
         let results = try await database.pipeline([
@@ -273,7 +274,7 @@ final class RealtimeHub: BackgroundJob {
     }
 
     private func readSomeConnections() async throws {
-        let positions = connections.takeUnread(Self.familiesAtOnce)
+        let positions = connections.takeUnread(Self.chainsPerRound)
         let rows = try await database.query(RealtimeStatements.entries(ofConnections: positions))
         var events: [FamilyEvent] = []
         for row in rows {
@@ -295,8 +296,8 @@ final class RealtimeHub: BackgroundJob {
     }
 
     /// Checks the rights of some sockets, for changes that are in no family's audit log, such as an expired session.
-    private func checkSockets() async throws {
-        let sockets = directory.nextSocketsToCheck(Self.socketsPerCheck)
+    private func checkSomeSockets() async throws {
+        let sockets = directory.nextSocketsToCheck(stoppingAt: Self.socketsPerCheck)
         guard !sockets.isEmpty else { return }
         try applyEntitlements(
             try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
@@ -309,7 +310,7 @@ final class RealtimeHub: BackgroundJob {
             let socket = sockets[ordinal - 1]
             let (role, isEntitled): (FamilyRole?, Bool) = (try row["role"], try row["is_entitled"])
             guard isEntitled, let role else {
-                if let user = directory.remove(socket.id, of: socket.family) { departed.insert(user) }
+                if let user = directory.removeReportingDeparture(socket.id, of: socket.family) { departed.insert(user) }
                 exchange.socketMailboxes[socket.loop].send(.revoked(socket.id))
                 continue
             }

@@ -56,7 +56,7 @@ final class RealtimeRoute {
         }
     }
 
-    /// Checks whether the request may open a socket.
+    /// Checks whether the request may open a socket. It uses up the ticket, counts the request, and takes a permit.
     /// - Throws: the reason for which it may not.
     private func admit(_ request: Request) async throws -> LoopSockets.Opening {
         let context = CallContext(
@@ -84,7 +84,7 @@ final class RealtimeRoute {
         }
         return LoopSockets.Opening(
             user: caller.userID, session: caller.sessionID, family: family, role: member.role, seq: member.seq,
-            openedAt: caller.now,
+            handshakeBeganAt: caller.now,
             network: request.remote.network, isBrowser: request.headers.contains("origin"), permit: permit)
     }
 

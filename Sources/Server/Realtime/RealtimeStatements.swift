@@ -6,7 +6,7 @@ import SQL
 /// Every statement of realtime.
 enum RealtimeStatements {
     /// The largest number of entries of one family that one statement reads.
-    static let entriesAtOnce = 200
+    static let maxEntriesPerFamily = 200
 
     static let listen: SQL = "LISTEN nagz_changes"
 
@@ -33,7 +33,7 @@ enum RealtimeStatements {
             AS f (family_id, seq, ordinal)
         CROSS JOIN LATERAL (
             SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > f.seq
-            ORDER BY e.family_id, e.n LIMIT \(literal: entriesAtOnce)
+            ORDER BY e.family_id, e.n LIMIT \(literal: maxEntriesPerFamily)
         ) e
         LEFT JOIN users a ON a.pseudonym = e.actor
         LEFT JOIN users s ON s.pseudonym = e.subject
@@ -46,7 +46,7 @@ enum RealtimeStatements {
     private static let kindsForParties = [AuditKind.connectionInvited, .connectionAccepted].map(\.rawValue)
 
     /// The largest number of entries of a connection that one statement reads: the newest.
-    static let connectionEntriesAtOnce = 50
+    static let maxEntriesPerConnection = 50
 
     /// Reads the entries of connections' audit logs after their positions, ordered by the connection's `ordinal` and
     /// the entry's number, with the `people` who receive their events: for the connection itself its two parties; for
@@ -69,7 +69,7 @@ enum RealtimeStatements {
         JOIN family_clock c ON c.family_id = f.id
         CROSS JOIN LATERAL (
             SELECT * FROM audit_entry e
-            WHERE e.family_id = f.id AND e.n > greatest(f.seq, c.seq - \(literal: connectionEntriesAtOnce))
+            WHERE e.family_id = f.id AND e.n > greatest(f.seq, c.seq - \(literal: maxEntriesPerConnection))
                 AND (f.seq > 0 OR e.at > c.ts - interval '5 seconds')
             ORDER BY e.family_id, e.n
         ) e
@@ -145,7 +145,7 @@ enum RealtimeStatements {
     /// Returns a condition: the person has an open socket on any instance.
     ///
     /// When an instance dies, its sockets still count for up to 45 seconds.
-    static func isLive(_ user: SQL) -> SQL {
+    static func hasLiveSocket(_ user: SQL) -> SQL {
         "EXISTS (SELECT FROM live_sockets l WHERE l.user_id = \(user) AND l.until > statement_timestamp())"
     }
 }

@@ -6,7 +6,7 @@ struct SocketDirectory {
     private struct Family {
         var sockets: [UInt64: SocketRecord] = [:]
         /// The sequence number up to which the family's events were read.
-        var seq: Int64
+        var readSeq: Int64
     }
 
     private var families: [FamilyID: Family] = [:]
@@ -23,12 +23,12 @@ struct SocketDirectory {
 
     /// Adds a socket.
     /// - Returns: whether it is the person's first socket on this instance.
-    mutating func insert(_ socket: SocketRecord) -> Bool {
-        var family = families[socket.family] ?? Family(seq: socket.seq)
+    mutating func insertReportingArrival(_ socket: SocketRecord) -> Bool {
+        var family = families[socket.family] ?? Family(readSeq: socket.notifiedSeq)
         family.sockets[socket.id] = socket
-        if socket.seq < family.seq {
+        if socket.notifiedSeq < family.readSeq {
             // The family has changed since the socket's handshake: it is read again from there.
-            family.seq = socket.seq
+            family.readSeq = socket.notifiedSeq
             unread.insert(socket.family)
         }
         families[socket.family] = family
@@ -38,7 +38,7 @@ struct SocketDirectory {
 
     /// Removes a socket.
     /// - Returns: the person, if it was their last socket on this instance.
-    mutating func remove(_ id: UInt64, of family: FamilyID) -> UserID? {
+    mutating func removeReportingDeparture(_ id: UInt64, of family: FamilyID) -> UserID? {
         guard let socket = families[family]?.sockets.removeValue(forKey: id) else { return nil }
         if families[family]?.sockets.isEmpty == true {
             families[family] = nil
@@ -56,13 +56,13 @@ struct SocketDirectory {
     }
 
     /// The families with sockets, and the sequence number up to which each was read.
-    var positions: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
+    var positions: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.readSeq) } }
 
     /// Returns at most `limit` families with unread events and their positions, and marks them as read.
     mutating func takeUnread(_ limit: Int) -> [(family: FamilyID, seq: Int64)] {
         let taken = unread.prefix(limit)
         unread.subtract(taken)
-        return taken.compactMap { family in families[family].map { (family, $0.seq) } }
+        return taken.compactMap { family in families[family].map { (family, $0.readSeq) } }
     }
 
     func sockets(of families: [FamilyID]) -> [SocketRecord] {
@@ -85,12 +85,12 @@ struct SocketDirectory {
     /// Returns whether a family has sockets on this instance.
     func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
-    /// Returns the sockets of the next families to check, until there are `limit` or more. Repeated calls reach every
+    /// Returns the sockets of the next families to check, until there are `count` or more. Repeated calls reach every
     /// socket in turn.
-    mutating func nextSocketsToCheck(_ limit: Int) -> [SocketRecord] {
+    mutating func nextSocketsToCheck(stoppingAt count: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []
-        while taken.count < limit, let family = uncheckedFamilies.popLast() {
+        while taken.count < count, let family = uncheckedFamilies.popLast() {
             taken += families[family].map { Array($0.sockets.values) } ?? []
         }
         return taken
@@ -108,11 +108,13 @@ struct SocketDirectory {
     ) -> [(socket: SocketRecord, events: [FamilyEvent])] {
         guard var entry = families[family] else { return [] }
         // A smaller number is that of a socket that was added meanwhile: the family is read again from there.
-        if entry.seq >= start { entry.seq = max(entry.seq, end) }
+        if entry.readSeq >= start { entry.readSeq = max(entry.readSeq, end) }
         var deliveries: [(SocketRecord, [FamilyEvent])] = []
-        for (id, socket) in entry.sockets where socket.seq >= start && socket.seq < end {
-            entry.sockets[id]?.seq = end
-            let visible = events.filter { $0.seq > socket.seq && $0.audience.includes(socket.user, socket.role) }
+        for (id, socket) in entry.sockets where socket.notifiedSeq >= start && socket.notifiedSeq < end {
+            entry.sockets[id]?.notifiedSeq = end
+            let visible = events.filter {
+                $0.seq > socket.notifiedSeq && $0.audience.includes(socket.user, socket.role)
+            }
             if !visible.isEmpty { deliveries.append((socket, visible)) }
         }
         families[family] = entry

@@ -12,11 +12,11 @@ struct SocketRecord: Sendable {
     let session: SessionID?
     var role: FamilyRole
     /// The family's sequence number up to which the socket has been notified.
-    var seq: Int64
+    var notifiedSeq: Int64
     /// The time at which the socket's handshake began.
-    var openedAt: Timestamp
+    var handshakeBeganAt: Timestamp
 
     /// Returns whether an event of a connection may be new to the socket. Two seconds are subtracted, because an event
     /// that was committed about when the socket opened may have an earlier time.
-    func mayBeNew(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
+    func mayBeNew(_ event: FamilyEvent) -> Bool { event.at > handshakeBeganAt - .seconds(2) }
 }

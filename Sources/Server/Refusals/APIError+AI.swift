@@ -45,7 +45,7 @@ extension APIError {
     static func constraintsHaveTooManyTexts(path: String) -> APIError {
         APIError(
             .validationFailed,
-            "All constraints of a scope together look for at most \(ConstraintLimit.maxTextsPerScope) texts.",
+            "All constraints of a scope together look for at most \(ConstraintLimit.maxSearchTextsPerScope) texts.",
             field: "\(path)conditions")
     }
     static let constraintsAreOfTwoScopes = APIError(
@@ -63,8 +63,9 @@ extension APIError {
 
     // MARK: Keys
 
-    static let noSuchKey = APIError(.notFound, "You have stored no key for this provider.")
-    static let keyIsUnreadable = APIError(.conflict, "The server cannot open this key any more. Store it again.")
+    static let noSuchProviderKey = APIError(.notFound, "You have stored no key for this provider.")
+    static let providerKeyIsUnreadable = APIError(
+        .conflict, "The server cannot open this key any more. Store it again.")
     static let keyringIsMissing = APIError(
         .unavailable, "This server stores no keys, because it has no audit keyring to seal them with.")
     static let onlyCustomProvidersHaveEndpoints = APIError(

@@ -18,12 +18,12 @@ extension APIError {
         .authorizationDenied, "This account waits for a guardian's consent.", reason: ErrorReason.accountPending)
     static let noSuchSession = APIError(.notFound, "There is no such session. It may have ended.")
     static func tooManyAttempts(until end: Timestamp, at now: Timestamp) -> APIError {
-        let seconds = seconds(from: now, to: end)
+        let seconds = retrySeconds(from: now, to: end)
         let minutes = (seconds + 59) / 60
         let wait = minutes <= 90 ? "\(minutes) min" : "\((minutes + 59) / 60) h"
         return APIError(.rateLimited, "Too many attempts. Try again in \(wait).", retryAfter: seconds)
     }
-    static let tooManySignIns = APIError(.unavailable, "Too many sign-ins at once. Try again.", retryAfter: 2)
+    static let tooManySignInsAtOnce = APIError(.unavailable, "Too many sign-ins at once. Try again.", retryAfter: 2)
     static let noMemoryForSignIn = APIError(
         .unavailable, "The server is out of memory for sign-ins. Try again.", retryAfter: 2)
 
@@ -59,20 +59,20 @@ extension APIError {
         APIError(
             .rateLimited,
             "This number got \(limit) codes within 24 hours, which is the maximum. Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
     static func tooManyCodesFromServer(_ limit: Int, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
             "This server sent \(limit) codes by text message within an hour, which is the maximum. Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
 
     // MARK: Accounts
 
     static let noSuchAccount = APIError(.notFound, "There is no such account.")
     /// The refusal when the account was deleted while somebody was about to join a family with it.
-    static let accountWasDeleted = APIError(.conflict, "The account was deleted meanwhile.")
+    static let accountWasDeletedMeanwhile = APIError(.conflict, "The account was deleted meanwhile.")
     static let accountWasInvited = APIError(.conflict, "You were invited several times meanwhile. Try again.")
     static let accountHasJoined = APIError(.conflict, "You have joined a family meanwhile. Try again.")
     static let accountChangedFamily = APIError(

@@ -25,13 +25,13 @@ extension APIError {
         APIError(
             .rateLimited,
             "You have sent \(ConnectionLimit.invitationsPerDay) invitations within 24 hours, which is the maximum. Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
     static func tooManyInvitationsToAddress(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
             "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
 
     // MARK: Blocks and relationships
@@ -49,7 +49,7 @@ extension APIError {
         APIError(
             .rateLimited,
             "You have made \(AbuseReportLimit.reports) reports within an hour, which is the maximum. Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
     static let abuseReportStatusIsInvalid = APIError(
         .conflict, "A report goes from open to investigating, and from there to resolved or dismissed.",

@@ -79,12 +79,12 @@ extension APIError {
     static func policyLimitIsInvalid(_ name: String, _ fault: String) -> APIError {
         APIError(.policyInvalidValue, InvalidInput(fault, field: "constraints.\(name)"))
     }
-    static func policyHasTooManyNames(limit count: Int) -> APIError {
+    static func policyHasTooManyUnknownLimits(limit count: Int) -> APIError {
         APIError(
             .policyInvalidValue, "A policy can have at most \(count) limits that this server does not know.",
             field: "constraints")
     }
-    static func policyNameIsTooLong(limit length: Int) -> APIError {
+    static func policyLimitNameIsInvalid(limit length: Int) -> APIError {
         APIError(
             .policyInvalidValue, "The names of a policy's limits have 1 to \(length) characters.", field: "constraints")
     }

@@ -88,7 +88,7 @@ extension APIError {
     static let uploadHasNoFile = APIError(.validationFailed, "Send one part with the name file.", field: "file")
     static let pictureIsTooLarge = APIError(
         .payloadTooLarge, "A picture has at most \(AttachmentLimit.maxBytes >> 20) MB.")
-    static let tooManyPictures = APIError(.unavailable, "Too many pictures at once. Try again.", retryAfter: 1)
+    static let tooManyPicturesAtOnce = APIError(.unavailable, "Too many pictures at once. Try again.", retryAfter: 1)
     static let noMemoryForPicture = APIError(
         .unavailable, "The server has no memory for this picture now. Try again.", retryAfter: 1)
     static let tooManyUnusedPictures = APIError(

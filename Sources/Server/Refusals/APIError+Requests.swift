@@ -32,10 +32,10 @@ extension APIError {
     }
     static let tooManyRequestsAreWaiting = APIError(
         .unavailable, "Too many requests like this are waiting. Try again.", retryAfter: 1)
-    static func limitIsReached(_ limit: DailyLimit, until end: Timestamp, at now: Timestamp) -> APIError {
+    static func dailyLimitIsReached(_ limit: DailyLimit, until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited, "\(limit.message) Try again after \(end.minuteText).",
-            retryAfter: seconds(from: now, to: end))
+            retryAfter: retrySeconds(from: now, to: end))
     }
     static let familyChangesTooFast = APIError(
         .rateLimited, "This family changes faster than it can be followed. Try again in a minute.", retryAfter: 60)
@@ -77,7 +77,7 @@ extension APIError {
         .authenticationFailed, "The ticket is not valid, or was used. Create another one.")
 
     /// Returns the number of whole seconds until a time has come, at least 1, for `Retry-After`.
-    static func seconds(from now: Timestamp, to moment: Timestamp) -> Int {
+    static func retrySeconds(from now: Timestamp, to moment: Timestamp) -> Int {
         max(1, Int(((moment - now).microseconds + 999_999) / 1_000_000))
     }
 }

@@ -45,11 +45,10 @@ enum AuditReconcile {
                 print("  … and \(report.unprovenCount - Int64(report.unprovenFindings.count)) more")
             }
         }
-        let scope = family.map { "family \($0)" } ?? counted(report.families, "family", "families")
+        let scope = family.map { "family \($0)" } ?? counted(report.chainCount, "family", "families")
         if report.verdict == "explained" {
-            print(
-                "EXPLAINED: \(counted(report.rows, "row")) of \(scope) by \(counted(report.entries, "entry", "entries"))"
-            )
+            let (rows, entries) = (counted(report.comparedCount, "row"), counted(report.entryCount, "entry", "entries"))
+            print("EXPLAINED: \(rows) of \(scope) by \(entries)")
         }
         for (gap, why) in [
             (StateReport.Gap.erased, "the person was erased"), (.pruned, "retention deleted the entries"),
@@ -67,9 +66,9 @@ private struct ReportAsJSON: WireOutput {
     func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("verdict", report.verdict)
-            json.field("families", Int(report.families))
-            json.field("entries", Int(report.entries))
-            json.field("rows", Int(report.rows))
+            json.field("families", Int(report.chainCount))
+            json.field("entries", Int(report.entryCount))
+            json.field("rows", Int(report.comparedCount))
             json.key("not_told")
             json.object { json in
                 json.field("erased", Int(report.gaps[.erased] ?? 0))

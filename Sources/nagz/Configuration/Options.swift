@@ -87,7 +87,7 @@ enum Options {
     /// The path or URL to which `/` leads.
     static let home = Option("home", defaultText: "a page with links", format: .webAddress) { text in
         var configuration = defaults
-        guard configuration.setHome(text) else {
+        guard configuration.setHomeRedirect(text) else {
             throw OptionError("takes a path such as /console, or an http or https URL")
         }
         return text

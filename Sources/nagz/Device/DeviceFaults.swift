@@ -118,7 +118,7 @@ extension Stop {
             self.init(
                 .unavailable,
                 "\(code)the server cannot be reached or gives no usable answers: try again in half a minute")
-        case .localModelUnavailable:
+        case .unavailableInMode:
             self.init(
                 .unavailable,
                 "\(code)your AI mode leaves nothing that may answer this question. on_device_only needs the operating"

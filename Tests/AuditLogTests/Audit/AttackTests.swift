@@ -275,7 +275,7 @@ struct AttackTests {
             let lines = try await Forger(server: server).lines()
             let last = try #require(lines.first { $0.entry.family == id && $0.entry.number == 3 }?.entry)
             let record = Prune(
-                origin: keys.origin, family: id, lastNumber: 3, hash: last.hash, lastTime: last.at,
+                origin: keys.origin, family: id, lastNumber: 3, lastHash: last.hash, lastTime: last.at,
                 time: server.clock.now())
             let note = SignedNote(record.text, signedBy: withStolenKey ? keys.signingKeys : [thief])
             try await Forger(server: server).disableTriggers()

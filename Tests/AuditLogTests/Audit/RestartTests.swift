@@ -258,7 +258,7 @@ extension TestServer {
         configuration.runsDeliveries = false
         configuration.logLevel = .off
         let server = try await NagzServer(configuration, clock: clock, random: random)
-        let port = try await server.listen(host: "127.0.0.1", port: 0)
+        let port = try await server.start(host: "127.0.0.1", port: 0)
         let head = "GET /api/v1/audit/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
         let request = Array("\(head)Authorization: Bearer \(token(reader))\r\n\r\n".utf8)
         var (state, deadline, pending) = ("late", ContinuousClock.now + .seconds(20), meanwhile)

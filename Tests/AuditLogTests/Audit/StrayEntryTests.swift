@@ -105,7 +105,7 @@ struct StrayEntryTests {
                 request: server.random.identifier(at: server.clock.now()),
                 commitment: AuditBody.commitment(salt: [UInt8](repeating: 1, count: 32), body: []))
             var entry = AuditEntry(
-                family: Self.unknown, number: 1, at: server.clock.now(), act: act, previous: AuditEntry.genesis,
+                family: Self.unknown, number: 1, at: server.clock.now(), act: act, previous: AuditEntry.genesisHash,
                 hash: [])
             entry.hash = entry.expectedHash
             try await server.sql(

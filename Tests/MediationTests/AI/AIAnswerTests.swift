@@ -109,7 +109,7 @@ struct AIAnswerTests {
                 func record(_ nags: [(NagCategory, NagStatus)]) -> CompletionRecord {
                     let resolved = nags.filter { $0.1 == .completed || $0.1 == .missed }
                     return CompletionRecord(
-                        total: resolved.count, completed: resolved.filter { $0.1 == .completed }.count)
+                        resolved: resolved.count, completed: resolved.filter { $0.1 == .completed }.count)
                 }
                 facts.missCount7d = history.misses
                 facts.streak = history.streak

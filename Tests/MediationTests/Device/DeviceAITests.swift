@@ -215,7 +215,7 @@ struct DeviceAITests {
                 let record = try #require(
                     try device.cache.executions(of: device.family, limit: 1, at: clock.now()).first)
                 #expect(record.execution.provider == "foundation_models" && record.execution.model == "system")
-                await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) {
+                await #expect(throws: QuestionRefusal.noRoute(.unavailableInMode)) {
                     try await local(DeviceModels(gateway: nil)).coaching(nagID: scene.nag)
                 }
             }

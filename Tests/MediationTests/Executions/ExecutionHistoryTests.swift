@@ -215,7 +215,7 @@ struct ExecutionHistoryTests {
     }
 
     private func sweep(_ server: TestServer, at now: Timestamp) async throws {
-        _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+        _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
     }
 
     @Test("neither history nor audit log nor feed has a word of a refused question")

@@ -194,10 +194,14 @@ struct ExecutionTests {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
             let id = try await scene.constrain(.forceLocal, [("privacy_level", "equals", "auto")])
+            let warning = try await server.constraint(
+                .about("Later", .family, 2, .warn(message: "Mind"), [("privacy_level", "equals", "auto")]),
+                in: scene.home
+            ).constraint.id
             let fault = try await scene.expectRefusal(.blocked, 403) { try await scene.summarize() }
             #expect(fault.constraintID == id)
             let tone = try await scene.tone(ExecutionOptions(taskType: .heuristic))
-            #expect(tone.execution?.rule == .policyForceLocal && tone.execution?.applied == [id])
+            #expect(tone.execution?.rule == .policyForceLocal && tone.execution?.applied == [id, warning])
             #expect(
                 tone.execution?.reason
                     == "A constraint keeps the question from other companies: only the server's own records may answer it"

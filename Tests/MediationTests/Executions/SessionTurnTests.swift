@@ -83,7 +83,9 @@ struct SessionTurnTests {
                     try await server.call(API.endAISession, AISessionName(sessionID: session), as: scene.home.guardian)
                 } else {
                     server.clock.advance(by: .minutes(45))
-                    _ = try await server.database.run { try await Housekeeping.sweep($0, at: server.clock.now()) }
+                    _ = try await server.database.run {
+                        try await Housekeeping.applyRetention($0, at: server.clock.now())
+                    }
                 }
                 #expect(try await turns(server) == 0)
                 _ = try await scene.expectRefusal(.sessionEnded, 409) { try await coach(scene, session) }

@@ -255,7 +255,7 @@ struct NagAttachmentTests {
                 let now = server.clock.now()
                 return Set(
                     try await server.database.run { database in
-                        _ = try await Housekeeping.sweep(database, at: now)
+                        _ = try await Housekeeping.applyRetention(database, at: now)
                         return try await database.query("SELECT id FROM attachments").map {
                             row throws(PostgresError) -> AttachmentID in try row["id"]
                         }

@@ -142,8 +142,8 @@ struct UploadAttachmentTests {
     @Test("uploads and downloads without free memory are refused, and leave the memory as it was")
     func memory() async throws {
         try await TestServer.run(configure: {
-            $0.answerMemory = 1 << 20
-            $0.answerMemoryPerAddress = 1 << 20
+            $0.maxAnswerMemoryBytes = 1 << 20
+            $0.maxAnswerMemoryBytesPerAddress = 1 << 20
         }) { server in
             let family = try await server.family()
             let small = try await server.upload(PictureForm.jpeg(100_000), as: family.guardian)

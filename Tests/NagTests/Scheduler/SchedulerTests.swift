@@ -24,7 +24,7 @@ struct SchedulerTests {
             server.clock.advance(by: .hours(28))
             try await server.withScheduler { rounds in
                 try await rounds.run()
-                #expect(rounds.status.steps.value == 9 && rounds.status.failures.value == 0)
+                #expect(rounds.status.steps.value == 9 && rounds.status.failedAttempts.value == 0)
                 #expect(
                     rounds.status.current == .init(isLeading: true, roundEndedAt: server.clock.now(), dueSince: nil))
                 #expect(rounds.status.verdict(at: server.clock.now()) == .off, "it runs no rounds by itself")
@@ -192,7 +192,7 @@ struct SchedulerTests {
                 for hours in 1...2 {
                     try await server.sql(breakage)
                     for _ in 0..<3 { #expect(try await !rounds.runRound()) }
-                    #expect(rounds.status.failures.value == hours * 3)
+                    #expect(rounds.status.failedAttempts.value == hours * 3)
                     try await server.sql("ALTER TABLE nag_events DROP CONSTRAINT broken")
                     try await rounds.run()
                     server.clock.advance(by: .hours(6))
@@ -220,7 +220,7 @@ struct SchedulerTests {
             let attempts = try await server.withScheduler { rounds in
                 try await rounds.runRound()
                 try await rounds.runRound()
-                return rounds.status.attempts.value
+                return rounds.status.completedAttempts.value
             }
             #expect(try await server.steps(of: other.id) == ["1", "2"], "the second round is for those behind")
             #expect(attempts <= 2 * 3 * NagStatements.dueLimitPerFamily)
@@ -278,7 +278,7 @@ struct SchedulerTests {
             #expect(try await server.steps(of: nag.id) == ["1"])
             try await server.withScheduler(plan: early) { rounds in
                 try await rounds.run()
-                #expect(rounds.status.attempts.value == 0)
+                #expect(rounds.status.completedAttempts.value == 0)
             }
         }
     }

@@ -212,7 +212,7 @@ struct FrequencyTests {
             try await scene.rounds.run()
             server.clock.set(to: ManualClock.start + .hours(7))
             let schedules = try await server.database.rows(
-                PreferenceStatements.digestsDue(at: server.clock.now(), limit: 10)
+                PreferenceStatements.dueDigestSchedules(at: server.clock.now(), limit: 10)
             ) { try DigestSchedule($0) }
             let schedule = try #require(schedules.first)
             let today = try #require(CivilDate(year: 2026, month: 3, day: 10))

@@ -41,7 +41,7 @@ struct WebhookDocumentTests {
         "a mail of each kind fits the schema of its webhook",
         arguments: [
             AccountMail.passwordReset(code: "ABCDEFGHJKLMNPQRSTUV"), .passwordChanged,
-            .emailChange(code: "ABCDEFGHJKLMNPQRSTUV"),
+            .emailConfirmation(code: "ABCDEFGHJKLMNPQRSTUV"),
             .emailChanged, .deviceMoved, .coOwnerProposed,
         ])
     func mails(mail: AccountMail) throws {

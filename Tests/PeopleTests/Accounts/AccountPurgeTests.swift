@@ -181,7 +181,7 @@ struct AccountPurgeTests {
                 let count = try await purge.run(SystemActor.scheduler.retyped()) {
                     CallContext(systemActAt: clock.now(), random)
                 }
-                _ = try await Housekeeping.sweep(database, at: clock.now())
+                _ = try await Housekeeping.applyRetention(database, at: clock.now())
                 _ = try await database.query("RESET ROLE")
                 return count
             }

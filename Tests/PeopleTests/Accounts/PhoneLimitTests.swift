@@ -42,7 +42,7 @@ struct PhoneLimitTests {
             server.clock.advance(by: .hours(8))
             // What was counted outlives the counts of passwords.
             let now = server.clock.now()
-            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             #expect(try await Phones.ask(as: family.stranger, on: server).status == 202)
             #expect(try await Phones.ask(as: family.stranger, on: server).status == 429)
             server.clock.advance(by: .days(1))

@@ -284,7 +284,7 @@ struct PhoneTests {
             _ = try await Phones.ask("+4930314160", as: family.secondGuardian, on: server)
             server.clock.advance(by: .days(1))
             let now = server.clock.now()
-            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             for table in ["phone_codes", "sign_in_attempts"] {
                 #expect(try await server.rows("SELECT 1 AS n FROM \(SQL(unsafeSQL: table))").isEmpty, "\(table)")
             }

@@ -200,7 +200,7 @@ struct DeviceSecretTests {
             #expect(try await Self.secret(Self.logIn(server, with: secret)) == secret)
             let code = try await Admins.makePasswordCode(
                 databaseURL: server.database.url, keys: try #require(TestServer.auditKeyring),
-                email: "nell@example.org", clock: server.clock)
+                forAnyAccount: "nell@example.org", clock: server.clock)
             let set = try await server.call(
                 "POST", "/api/v1/auth/password-reset",
                 body: ["code": .string(code), "new_password": "battery staple"])
@@ -212,7 +212,7 @@ struct DeviceSecretTests {
             let late = try await Self.logIn(server, password: "battery staple", with: secret)
             #expect(try Self.secret(late) != secret)
             let now = server.clock.now()
-            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             #expect(try await Self.stored(server) == 1)
             let token = try #require(late.json?["access_token"]?.stringValue)
             let id = try #require(late.json?["user"]?["id"]?.stringValue)

@@ -56,7 +56,7 @@ struct HashingQueueTests {
                 for number in 0..<15 {
                     group.addTask {
                         try await Self.outcome("sign-in") {
-                            _ = try await hashing.verify("x", against: nil, .signIn, for: number)
+                            _ = try await hashing.matches("x", against: nil, .signIn, for: number)
                         }
                     }
                 }
@@ -80,7 +80,7 @@ struct HashingQueueTests {
                 func signIn(_ address: String) {
                     group.addTask {
                         try await Self.outcome(address) {
-                            _ = try await hashing.verify("x", against: nil, .signIn, for: address)
+                            _ = try await hashing.matches("x", against: nil, .signIn, for: address)
                         }
                     }
                 }

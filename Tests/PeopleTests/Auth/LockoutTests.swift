@@ -90,7 +90,7 @@ struct LockoutTests {
             let now = server.clock.now()
             try await useUpLimits()
             #expect(try await Self.logIn(server, password: "correct horse", from: "192.0.2.1").status == 429)
-            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             #expect(try await server.rows("SELECT user_id FROM known_addresses").isEmpty)
         }
     }
@@ -144,7 +144,7 @@ struct LockoutTests {
             let family = try await server.family()
             try await server.signUp("nell@example.org")
             try await server.setPIN(family)
-            let busy: @Sendable (inout Configuration) -> Void = { $0.hashingQueueLimit = 0 }
+            let busy: @Sendable (inout Configuration) -> Void = { $0.hashingQueueLimitPerPurpose = 0 }
             try await server.withPeers(1, configure: busy) { peers in
                 for _ in 0..<12 {
                     let password = try await refusal { try await peers[0].logIn("nell@example.org", password: "wrong") }
@@ -171,7 +171,7 @@ struct LockoutTests {
         let configure: @Sendable (inout Configuration) -> Void = { configuration in
             Self.behindProxy(&configuration)
             // None is refused because others are checked.
-            configuration.hashingQueueLimit = 200
+            configuration.hashingQueueLimitPerPurpose = 200
         }
         try await TestServer.run(configure: configure) { server in
             func guess(_ count: Int, from network: String) async throws -> [Int] {
@@ -278,7 +278,7 @@ struct PINLockoutTests {
             #expect(try await guess(server, family.childCode, "Cleo").wait == 3_600, "not forgotten")
             server.clock.advance(by: .days(30))
             let now = server.clock.now()
-            _ = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
+            _ = try await server.database.run { try await Housekeeping.applyRetention($0, at: now) }
             #expect(try await server.rows("SELECT subject FROM pin_attempts").isEmpty)
             #expect(try await guess(server, family.childCode, "Cleo").wait == 900)
         }

@@ -147,7 +147,7 @@ struct FeedPagingTests {
             while page.hasMore {
                 #expect(page.nags.count < 500 && page.serverTime.seconds > last.seconds)
                 // A second is never cut; beyond it a page holds half a megabyte and a row.
-                #expect(page.nags.count <= rows + FeedPage.maxEntityBytes / 8_000 + rows)
+                #expect(page.nags.count <= rows + FeedPage.maxPartBytes / 8_000 + rows)
                 last = page.serverTime
                 page = try await legacy.poll(server)
             }
@@ -164,8 +164,8 @@ struct FeedPagingTests {
     @Test("a page without free memory is 503, and does not affect others", arguments: [[399], [5, 394]])
     func noMemory(acts: [Int]) async throws {
         let limits: @Sendable (inout Configuration) -> Void = { configuration in
-            configuration.answerMemory = 1 << 20
-            configuration.answerMemoryPerAddress = 1 << 20
+            configuration.maxAnswerMemoryBytes = 1 << 20
+            configuration.maxAnswerMemoryBytesPerAddress = 1 << 20
         }
         try await TestServer.run(configure: limits) { server in
             let home = try await server.family()

@@ -117,10 +117,11 @@ struct StandbyReadTests {
                     family: FamilyID(high: 1, low: 1), epoch: 1, position: position,
                     visibility: FeedVisibility(rawValue: 7), issuedAt: now))
         }
-        #expect(FeedStart.beginning.mayBeLong(at: now))
-        #expect(cursor(now - .hours(2)).mayBeLong(at: now) && !cursor(now - .minutes(59)).mayBeLong(at: now))
-        #expect(FeedStart.sinceSecond((now - .hours(2)).seconds).mayBeLong(at: now))
-        #expect(!FeedStart.sinceSecond(now.seconds).mayBeLong(at: now))
+        #expect(FeedStart.beginning.mayHaveManyRows(at: now))
+        #expect(
+            cursor(now - .hours(2)).mayHaveManyRows(at: now) && !cursor(now - .minutes(59)).mayHaveManyRows(at: now))
+        #expect(FeedStart.sinceSecond((now - .hours(2)).seconds).mayHaveManyRows(at: now))
+        #expect(!FeedStart.sinceSecond(now.seconds).mayHaveManyRows(at: now))
     }
 
     @Test(

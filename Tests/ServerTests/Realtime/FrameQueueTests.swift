@@ -22,31 +22,33 @@ struct FrameQueueTests {
     func pace() {
         var queue = FrameQueue()
         for (seq, kind) in [EventKind.nagCreated, .nagUpdated, .nagWithdrawn, .memberAdded].enumerated() {
-            #expect(queue.append(Self.event(kind, Int64(seq))) == false)
+            #expect(queue.mergeOrAppend(Self.event(kind, Int64(seq))) == false)
         }
-        #expect(queue.next(at: Self.start)?.kind == .nagCreated)
-        #expect(queue.next(at: Self.start)?.kind == .nagUpdated)
-        #expect(queue.next(at: Self.start) == nil)
+        #expect(queue.takeNext(at: Self.start)?.kind == .nagCreated)
+        #expect(queue.takeNext(at: Self.start)?.kind == .nagUpdated)
+        #expect(queue.takeNext(at: Self.start) == nil)
         let time = Self.start + .milliseconds(200)
-        #expect(queue.nextTime == time)
-        #expect(queue.next(at: Self.start + .milliseconds(199)) == nil && queue.next(at: time)?.kind == .nagWithdrawn)
-        #expect(queue.next(at: time) == nil && queue.next(at: time + .milliseconds(200))?.kind == .memberAdded)
-        #expect(queue.nextTime == nil && queue.isEmpty)
+        #expect(queue.nextFrameTime == time)
+        #expect(
+            queue.takeNext(at: Self.start + .milliseconds(199)) == nil
+                && queue.takeNext(at: time)?.kind == .nagWithdrawn)
+        #expect(queue.takeNext(at: time) == nil && queue.takeNext(at: time + .milliseconds(200))?.kind == .memberAdded)
+        #expect(queue.nextFrameTime == nil && queue.isEmpty)
     }
 
     @Test("events of one kind become one frame, which names only what they have in common")
     func coalescing() {
         var queue = FrameQueue()
-        #expect(queue.append(Self.event(.nagUpdated, 1)) == false)
-        #expect(queue.append(Self.event(.nagUpdated, 2)) == true)
-        var frame = queue.next(at: Self.start)
+        #expect(queue.mergeOrAppend(Self.event(.nagUpdated, 1)) == false)
+        #expect(queue.mergeOrAppend(Self.event(.nagUpdated, 2)) == true)
+        var frame = queue.takeNext(at: Self.start)
         #expect(frame?.count == 2 && frame?.actor == Self.people.0 && frame?.nag == NagID(high: 0, low: 1))
         #expect(frame?.at == Timestamp(seconds: 2))
-        _ = queue.append(Self.event(.nagUpdated, 3))
-        _ = queue.append(Self.event(.nagUpdated, 4, nag: 2, by: Self.people.1))
+        _ = queue.mergeOrAppend(Self.event(.nagUpdated, 3))
+        _ = queue.mergeOrAppend(Self.event(.nagUpdated, 4, nag: 2, by: Self.people.1))
         // What differs once stays out, whatever comes later.
-        _ = queue.append(Self.event(.nagUpdated, 5, nag: 2, by: Self.people.1))
-        frame = queue.next(at: Self.start)
+        _ = queue.mergeOrAppend(Self.event(.nagUpdated, 5, nag: 2, by: Self.people.1))
+        frame = queue.takeNext(at: Self.start)
         #expect(frame?.count == 3 && frame?.actor == nil && frame?.nag == nil)
     }
 
@@ -55,8 +57,8 @@ struct FrameQueueTests {
         var queue = FrameQueue()
         var (sent, now): ([MonotonicTime], MonotonicTime) = ([], Self.start)
         for seq in 0..<5_000 {
-            _ = queue.append(Self.event(EventKind.allCases[seq % EventKind.allCases.count], Int64(seq)))
-            while queue.next(at: now) != nil { sent.append(now) }
+            _ = queue.mergeOrAppend(Self.event(EventKind.allCases[seq % EventKind.allCases.count], Int64(seq)))
+            while queue.takeNext(at: now) != nil { sent.append(now) }
             now = now + .milliseconds(1)
         }
         for (index, time) in sent.enumerated() {
@@ -72,26 +74,26 @@ struct FrameQueueTests {
         let family = FamilyID(high: 7, low: 7)
         func record(_ id: UInt64, seq: Int64, _ role: FamilyRole = .guardian) -> SocketRecord {
             SocketRecord(
-                id: id, loop: 0, family: family, user: UserID(high: 0, low: id), session: nil, role: role, seq: seq,
-                openedAt: .epoch)
+                id: id, loop: 0, family: family, user: UserID(high: 0, low: id), session: nil, role: role,
+                notifiedSeq: seq, handshakeBeganAt: .epoch)
         }
         func told(_ deliveries: [(socket: SocketRecord, events: [FamilyEvent])]) -> [UInt64: [Int64]] {
             Dictionary(uniqueKeysWithValues: deliveries.map { ($0.socket.id, $0.events.map(\.seq)) })
         }
         let events = (11...15).map { Self.event(.nagCreated, $0) }
-        #expect(directory.insert(record(1, seq: 10)) == true)
+        #expect(directory.insertReportingArrival(record(1, seq: 10)) == true)
         directory.markChanged(family)
         #expect(directory.takeUnread(10).map(\.seq) == [10] && !directory.hasUnread)
         // One comes while the family is read, from a moment before and from one within.
-        _ = directory.insert(record(2, seq: 8))
-        _ = directory.insert(record(3, seq: 12))
+        _ = directory.insertReportingArrival(record(2, seq: 8))
+        _ = directory.insertReportingArrival(record(3, seq: 12))
         #expect(
             told(directory.advance(family, from: 10, to: 15, events)) == [1: [11, 12, 13, 14, 15], 3: [13, 14, 15]])
         #expect(directory.takeUnread(10).map(\.seq) == [8])
         let all = (9...16).map { Self.event(.nagCreated, $0) }
         #expect(
             told(directory.advance(family, from: 8, to: 16, all)) == [1: [16], 2: Array(9...16), 3: [16]])
-        #expect(directory.remove(1, of: family) == UserID(high: 0, low: 1))
-        #expect(directory.remove(1, of: family) == nil)
+        #expect(directory.removeReportingDeparture(1, of: family) == UserID(high: 0, low: 1))
+        #expect(directory.removeReportingDeparture(1, of: family) == nil)
     }
 }

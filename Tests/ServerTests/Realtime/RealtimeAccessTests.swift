@@ -238,7 +238,7 @@ struct RealtimeAccessTests {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let family = try await server.family()
             func isLive() async throws -> Bool {
-                try await server.rows("SELECT \(RealtimeStatements.isLive("\(family.child.id)")) AS is_live")[0][
+                try await server.rows("SELECT \(RealtimeStatements.hasLiveSocket("\(family.child.id)")) AS is_live")[0][
                     "is_live"] == .bool(true)
             }
             #expect(try await !isLive())

@@ -158,7 +158,7 @@ struct RealtimeEventTests {
             var frames = 0
             while try await socket.event()["event"]?.stringValue != "nag_withdrawn" { frames += 1 }
             let elapsed = start.duration(to: clock.now)
-            #expect(frames >= 1 && Double(frames) <= 3 + elapsed / FrameQueue.interval, "\(frames) in \(elapsed)")
+            #expect(frames >= 1 && Double(frames) <= 3 + elapsed / FrameQueue.frameInterval, "\(frames) in \(elapsed)")
         }
     }
 

@@ -39,7 +39,7 @@ struct SocketDrainTests {
                 let permit = exchange.limiter.admit(user, network)
             else { return Response(.badRequest) }
             let opening = LoopSockets.Opening(
-                user: user, session: nil, family: family, role: .child, seq: 0, openedAt: ManualClock.start,
+                user: user, session: nil, family: family, role: .child, seq: 0, handshakeBeganAt: ManualClock.start,
                 network: network, isBrowser: request.headers.contains("origin"), permit: permit)
             await sockets.value.drain()
             return .upgrade(to: "websocket", fields: handshake.fields) { sockets.value.open(opening, $0) }

@@ -12,7 +12,7 @@ extension FamilyHistory: FactSource {
         }
         let others = nags.filter { $0.recipient == nag.recipient && $0.id != nag.id && $0.isResolved }
         func record(_ nags: [Nag]) -> CompletionRecord {
-            CompletionRecord(total: nags.count, completed: nags.count { $0.status == .completed })
+            CompletionRecord(resolved: nags.count, completed: nags.count { $0.status == .completed })
         }
         var preferences = Preferences()
         preferences.pushBackMode = member.pushBackMode
@@ -34,7 +34,7 @@ extension FamilyHistory: FactSource {
                     $0.category == nag.category && FactWindow.recent.contains($0.closedAt ?? .epoch, now: now)
                 }),
             overallRecord: record(others),
-            pushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
+            cyclePushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
             earlierPushBack: pushBacks.filter { $0.nag == nag.id && $0.at < nag.cycleStartedAt }.map(\.at).max(),
             preferences: preferences,
             policy: try FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldownMinutes))

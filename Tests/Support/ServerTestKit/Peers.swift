@@ -28,7 +28,7 @@ extension TestServer {
                 running.append((server, log))
                 peers.append(
                     TestServer(
-                        port: try await server.listen(host: "127.0.0.1", port: 0),
+                        port: try await server.start(host: "127.0.0.1", port: 0),
                         metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
                         random: random, database: database, log: log, routes: routes))
             }

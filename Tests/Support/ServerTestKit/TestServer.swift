@@ -69,7 +69,7 @@ final class TestServer: Sendable {
         let server = try await NagzServer(configuration, clock: clock, random: random, slowStatements: sent.observer)
         let database = try await TestDatabase(url: url)
         let test = TestServer(
-            port: try await server.listen(host: "127.0.0.1", port: 0),
+            port: try await server.start(host: "127.0.0.1", port: 0),
             metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
             random: random,
             database: database, log: log, routes: Set(server.routes),

@@ -62,7 +62,7 @@ extension FamilyReplay {
     }
 
     /// Adds a version of an incentive rule, which supersedes those before it.
-    mutating func setIncentiveRule(_ entry: AuditEntry, _ body: AuditBody?) {
+    mutating func addIncentiveRuleVersion(_ entry: AuditEntry, _ body: AuditBody?) {
         guard let id = entry.act.resource else { return }
         var latestVersion = lastPrunedNumber == 0 ? 0 : nil
         for key in rows[.incentiveRule].keys {

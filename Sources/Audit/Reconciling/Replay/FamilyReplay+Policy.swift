@@ -6,8 +6,8 @@ extension FamilyReplay {
             .policy, .policy,
             [
                 "id": body?["policy"].map { .text($0) } ?? .notRecorded(nil), "in_force": "true",
-                "owners": .people([entry.act.subject ?? entry.act.actor]), PolicyNote.version: "1",
-                PolicyNote.awaitsCoOwner: "false", "proposal": "none", "proposed_terms": "none",
+                "owners": .people([entry.act.subject ?? entry.act.actor]), PolicyNote.versionName: "1",
+                PolicyNote.awaitsCoOwnerName: "false", "proposal": "none", "proposed_terms": "none",
             ], by: entry)
         for (name, value) in PolicyNote.standard { update(.policy, .policy, [name: .text(value)], by: entry) }
     }
@@ -18,8 +18,8 @@ extension FamilyReplay {
             .policy, .policy,
             [
                 "owners": body.map { .people(PolicyNote.owners(in: $0)) } ?? .lostDetails(nil),
-                PolicyNote.version: ExpectedValue(PolicyNote.version, of: nil, in: body),
-                PolicyNote.awaitsCoOwner: ExpectedValue(PolicyNote.awaitsCoOwner, of: nil, in: body),
+                PolicyNote.versionName: ExpectedValue(PolicyNote.versionName, of: nil, in: body),
+                PolicyNote.awaitsCoOwnerName: ExpectedValue(PolicyNote.awaitsCoOwnerName, of: nil, in: body),
                 "proposal": "none", "proposed_terms": "none",
             ], by: entry)
         let values = body.map(PolicyNote.values(in:))
@@ -49,7 +49,7 @@ extension FamilyReplay {
             .policy, .policy,
             [
                 "proposal": proposal.map { .text($0.id) } ?? .lostDetails(nil),
-                "proposed_terms": proposal.map { .text($0.terms) } ?? .lostDetails(nil),
+                "proposed_terms": proposal.map { .text($0.text) } ?? .lostDetails(nil),
             ], by: entry)
     }
 
@@ -67,7 +67,7 @@ extension FamilyReplay {
         let remaining = owners.people.subtracting([person])
         if case .people = owners, !remaining.isEmpty {
             return update(
-                .policy, .policy, ["owners": .people(remaining), PolicyNote.awaitsCoOwner: "true"], by: entry)
+                .policy, .policy, ["owners": .people(remaining), PolicyNote.awaitsCoOwnerName: "true"], by: entry)
         }
         let successors = activeMembers(except: person) { $0["role"]?.text ?? "guardian" == "guardian" }
             .filter { !membersWithoutOwnSignIn.contains($0) }

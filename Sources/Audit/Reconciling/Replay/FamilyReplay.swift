@@ -71,7 +71,7 @@ public struct FamilyReplay: Sendable {
             .nagCompleted, .nagMissed:
             changeNag(entry, kind, body)
         case .nagsCancelled: cancelNags(entry, body)
-        case .incentiveRuleCreated, .incentiveRuleChanged: setIncentiveRule(entry, body)
+        case .incentiveRuleCreated, .incentiveRuleChanged: addIncentiveRuleVersion(entry, body)
         case .incentiveApproved: approveIncentive(entry, body)
         case .aiConstraintCreated, .aiConstraintChanged, .aiConstraintDeleted, .aiConstraintsImported,
             .aiConstraintsReordered:

@@ -3,9 +3,9 @@ import Domain
 /// A policy's values as entries record them.
 public enum PolicyNote {
     /// The name of the detail with the policy's version.
-    public static let version = "version"
+    public static let versionName = "version"
     /// The name of the detail that says whether one of two owners has left and no new co-owner has been agreed on.
-    public static let awaitsCoOwner = "awaits_co_owner"
+    public static let awaitsCoOwnerName = "awaits_co_owner"
     private static let othersName = "other_constraints"
 
     /// Returns the limits by their names in entries.
@@ -60,7 +60,7 @@ public struct PolicyProposalNote: Sendable, Hashable {
     }
 
     /// The proposed owners and limits and the approvers, in one line.
-    public var terms: String {
+    public var text: String {
         let limits = values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let people = [("owners", owners), ("approvers", approvers)].map { name, people in
             "\(name)=\(StateValue.people(Array(people)).description)"

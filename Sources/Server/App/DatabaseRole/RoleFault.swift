@@ -14,7 +14,7 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case surplusPrivileges(login: String, privileges: String)
     /// The login or the role `nagz_server` has the named privileges to create something, from PUBLIC or granted
     /// to one of them.
-    case openToPublic(String)
+    case canCreateObjects(String)
     /// The role `nagz_server` is missing, and the login of `nagz migrate` may not create it.
     case roleNotCreated
 
@@ -39,7 +39,7 @@ public enum RoleFault: Error, Hashable, CustomStringConvertible {
         case .missingPrivileges(let what): "the role nagz_server lacks \(what): run nagz migrate as the schema's owner"
         case .surplusPrivileges(let login, let what):
             "the login “\(login)” may do more than the migrations grant: revoke \(what)"
-        case .openToPublic(let what):
+        case .canCreateObjects(let what):
             "the server's login has \(what): run nagz migrate, or as the database's owner REVOKE it FROM PUBLIC, "
                 + "nagz_server and the login"
         case .roleNotCreated:

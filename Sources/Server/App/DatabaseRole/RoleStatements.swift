@@ -12,7 +12,7 @@ enum RoleStatements {
     /// Reads the session's login, whether it is a superuser, whether it has the rights of `nagz_server`, and whether it
     /// can read the table of migrations, if that exists. The other columns name what a server's login may not have,
     /// such as attributes or objects that it owns; each is null where there is nothing to name.
-    static let login: SQL = """
+    static let loginFacts: SQL = """
         WITH own AS (
             SELECT * FROM pg_roles
             WHERE rolname = session_user OR rolname = 'nagz_server' AND pg_has_role(session_user, oid, 'MEMBER')
@@ -47,7 +47,7 @@ enum RoleStatements {
 
     /// Reads the privileges to create something in the current database that a role has and should not have, such as
     /// `TEMPORARY on the database`: as one text, which is null if it has none.
-    static func createPrivileges(of role: String) -> SQL {
+    static func creationPrivileges(of role: String) -> SQL {
         """
         SELECT string_agg(name, ', ') AS makes FROM (
             SELECT 'CREATE on the database' WHERE has_database_privilege(\(role), current_database(), 'CREATE')
@@ -85,7 +85,7 @@ enum RoleStatements {
 
     /// Revokes what PostgreSQL grants to PUBLIC by default, or did before version 15, also if it was granted to
     /// `nagz_server`.
-    static let revokeCreatePrivileges = """
+    static let revokeCreationPrivileges = """
         DO $$ BEGIN
             EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC, nagz_server', current_database());
             EXECUTE 'REVOKE CREATE ON SCHEMA public FROM PUBLIC, nagz_server';

@@ -7,8 +7,8 @@ enum ServerLogin {
     /// Checks the attributes, objects and memberships of the login with which the session connected. `SET ROLE` does
     /// not count, because the session could reset it.
     /// - Throws: the first `RoleFault` that is found.
-    static func checkRole(_ queries: any Queries) async throws {
-        let row = try await queries.query(RoleStatements.login).onlyRow()
+    static func checkLogin(_ queries: any Queries) async throws {
+        let row = try await queries.query(RoleStatements.loginFacts).onlyRow()
         let login: String = try row["login"]
         if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
         if let thing: String = try row["owns"] { throw RoleFault.ownsObject(login: login, object: thing) }
@@ -20,8 +20,9 @@ enum ServerLogin {
         }
         guard try row["is_member"] else { throw RoleFault.notMember(login: login) }
         guard try row["reads_migrations"] else { throw RoleFault.missingPrivileges("SELECT on schema_migrations") }
-        if let things: String = try await queries.query(RoleStatements.createPrivileges(of: login)).onlyRow()["makes"] {
-            throw RoleFault.openToPublic(things)
+        if let things: String = try await queries.query(RoleStatements.creationPrivileges(of: login)).onlyRow()["makes"]
+        {
+            throw RoleFault.canCreateObjects(things)
         }
     }
 
@@ -34,7 +35,7 @@ enum ServerLogin {
         if let missing = try await privileges.firstMissing(of: grants, queries) {
             throw RoleFault.missingPrivileges(missing)
         }
-        if let surplus = privileges.surplus(over: grants) {
+        if let surplus = privileges.firstSurplus(over: grants) {
             throw RoleFault.surplusPrivileges(login: login, privileges: surplus)
         }
     }
@@ -78,7 +79,7 @@ struct RolePrivileges {
 
     /// Returns the privileges without a grant that the role has on the first such table, as text for the operator; nil
     /// when there are none. Columns are not compared.
-    func surplus(over grants: ServerGrants) -> String? {
+    func firstSurplus(over grants: ServerGrants) -> String? {
         for table in onTablesOrColumns.keys.sorted() {
             let more = onTablesOrColumns[table, default: []].subtracting(grants.privilegeNames(on: table))
             if !more.isEmpty { return "\(more.sorted().joined(separator: ", ")) on \(table)" }

@@ -7,7 +7,7 @@ enum ServerRole {
     /// Creates the role if it is missing, before any migration grants to it. A dry run only checks.
     /// - Returns: whether it was missing; false if another process created it meanwhile.
     /// - Throws: `RoleFault.roleNotCreated` if the login may not create roles.
-    static func make(_ database: Database, isDryRun: Bool) async throws -> Bool {
+    static func createIfMissing(_ database: Database, isDryRun: Bool) async throws -> Bool {
         let exists: Bool = try await database.query(RoleStatements.roleExists).onlyRow()["exists"]
         guard !exists, !isDryRun else { return !exists }
         do {
@@ -23,8 +23,8 @@ enum ServerRole {
     /// Runs the grants of the applied migrations again if the role lacks one of them, and revokes its privileges
     /// to create something, and PUBLIC's, if it has any. A dry run only reports what it would repair.
     /// - Returns: a text for the operator about each repair: what was missing, or what was too much.
-    /// - Throws: `RoleFault.openToPublic` if such a privilege is left afterwards.
-    static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
+    /// - Throws: `RoleFault.canCreateObjects` if such a privilege is left afterwards.
+    static func repair(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.lock)
             var repairs: [String] = []
@@ -33,11 +33,11 @@ enum ServerRole {
                 repairs.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
-            if let open = try await createRights(transaction) {
+            if let open = try await creationPrivileges(transaction) {
                 repairs.append("the database's closure: nagz_server has \(open)")
                 if !isDryRun {
-                    try await transaction.run(script: RoleStatements.revokeCreatePrivileges)
-                    if let open = try await createRights(transaction) { throw RoleFault.openToPublic(open) }
+                    try await transaction.run(script: RoleStatements.revokeCreationPrivileges)
+                    if let open = try await creationPrivileges(transaction) { throw RoleFault.canCreateObjects(open) }
                 }
             }
             return repairs
@@ -46,7 +46,7 @@ enum ServerRole {
 
     /// Returns the privileges of `nagz_server` to create something, which it has from PUBLIC or because somebody granted
     /// them to it; nil if it has none.
-    private static func createRights(_ queries: any Queries) async throws -> String? {
-        try await queries.query(RoleStatements.createPrivileges(of: ServerGrants.role)).onlyRow()["makes"]
+    private static func creationPrivileges(_ queries: any Queries) async throws -> String? {
+        try await queries.query(RoleStatements.creationPrivileges(of: ServerGrants.role)).onlyRow()["makes"]
     }
 }

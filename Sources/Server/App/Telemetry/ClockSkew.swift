@@ -9,7 +9,7 @@ enum ClockSkew {
     /// - Parameter source: a FROM item of one row, whose columns are read as well.
     static func measure(
         _ queries: any Queries, _ clock: any WallClock, beside source: SQL = "(SELECT) nothing"
-    ) async throws -> (skew: Timestamp.Span, row: Row) {
+    ) async throws -> (databaseLead: Timestamp.Span, row: Row) {
         let before = clock.now()
         let row = try await queries.query("SELECT *, clock_timestamp() AS now FROM \(source)").onlyRow()
         let databaseTime: Timestamp = try row["now"]

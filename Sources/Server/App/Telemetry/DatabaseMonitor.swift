@@ -6,7 +6,7 @@ import SQL
 /// The figures of the database, as this instance last read them.
 struct DatabaseFigures: Sendable {
     /// The time by which the server's clock is ahead of the database's.
-    let clockOffset: Timestamp.Span
+    let serverClockLead: Timestamp.Span
     let replication: ReplicationStatus
     /// The lag of the slowest standby; zero where it is not known.
     let lag: (bytes: Int, time: Duration)
@@ -37,10 +37,10 @@ final class DatabaseMonitor {
     }
 
     private func readFigures() async throws -> DatabaseFigures {
-        let (skew, row) = try await ClockSkew.measure(database, clock, beside: ReplicationStatus.source)
+        let (databaseLead, row) = try await ClockSkew.measure(database, clock, beside: ReplicationStatus.source)
         let status = try ReplicationStatus(row)
         return DatabaseFigures(
-            clockOffset: Timestamp.Span(microseconds: -skew.microseconds), replication: status,
+            serverClockLead: Timestamp.Span(microseconds: -databaseLead.microseconds), replication: status,
             lag: lag.update(status, at: .now()))
     }
 }

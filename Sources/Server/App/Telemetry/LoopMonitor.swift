@@ -5,11 +5,11 @@ import TimeZones
 /// One loop's figures, as they were last published.
 final class LoopGauges: Sendable {
     /// The number of open database sessions of the loop.
-    let sessions = Counter()
+    let databaseSessions = Counter()
     /// The number of statements that wait for a database session.
-    let waiting = Counter()
+    let waitingStatements = Counter()
     /// The number of statements and writes that were refused because a queue was full or they waited too long.
-    let refused = Counter()
+    let refusals = Counter()
     /// The delay with which the loop ran the monitor's last timer, in nanoseconds.
     let lagNanoseconds = Counter()
     /// The number of committed acts.
@@ -51,14 +51,14 @@ final class LoopMonitor {
     }
 
     private func publish() {
-        gauges.sessions.set(services.database.openConnections)
-        gauges.waiting.set(services.database.waitingRequests)
-        gauges.refused.set(services.database.refusalCount + services.ledger.refusalCount)
+        gauges.databaseSessions.set(services.database.openConnections)
+        gauges.waitingStatements.set(services.database.waitingRequests)
+        gauges.refusals.set(services.database.refusalCount + services.ledger.refusalCount)
         let tally = services.ledger.tally
-        gauges.writes.set(tally.writes)
+        gauges.writes.set(tally.committedActs)
         gauges.batches.set(services.ledger.batchCount)
         gauges.lostRaces.set(tally.lostRaces)
-        gauges.lockedRows.set(tally.lockedRows)
+        gauges.lockedRows.set(tally.lockedDecisions)
         let now = MonotonicTime.now()
         guard let telemetry, now >= nextTelemetrySample else { return }
         telemetry.recordSample()

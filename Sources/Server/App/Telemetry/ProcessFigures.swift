@@ -13,7 +13,7 @@ enum ProcessFigures {
     /// Returns the size of the resident memory.
     static func residentBytes() -> Int {
         // The second of the numbers, in pages (proc_pid_statm(5)).
-        let numbers = readFile("/proc/self/statm").split(separator: " ")
+        let numbers = readStart("/proc/self/statm").split(separator: " ")
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
@@ -30,7 +30,7 @@ enum ProcessFigures {
     }
 
     /// Returns the first 256 bytes of a file; nothing if it cannot be read.
-    private static func readFile(_ path: String) -> String {
+    private static func readStart(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }
         defer { close(descriptor) }

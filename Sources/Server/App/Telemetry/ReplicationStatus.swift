@@ -6,7 +6,7 @@ import SQL
 struct ReplicationStatus: Sendable {
     /// Whether the schema's owner may read the details. Otherwise `standbys` also counts running backups, and the other
     /// figures of the standbys are not known.
-    let isVisible: Bool
+    let hasDetails: Bool
     let standbys: Int
     let synchronousStandbys: Int
     /// The end of the write-ahead log, in bytes since its beginning.
@@ -21,7 +21,7 @@ struct ReplicationStatus: Sendable {
 extension ReplicationStatus {
     /// Reads a row of `source`.
     init(_ row: Row) throws(PostgresError) {
-        isVisible = try row["is_visible"]
+        hasDetails = try row["is_visible"]
         standbys = try row["standbys"]
         synchronousStandbys = try row["synchronous"]
         writtenPosition = try row["written"]

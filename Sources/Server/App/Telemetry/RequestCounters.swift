@@ -54,7 +54,8 @@ final class RequestCounters: Sendable {
 
     /// The number of all requests, the number of those with a 5xx response, and the counts of the durations' buckets.
     var totals: (requests: Int, failures: Int, durationCounts: [Int]) {
-        var totals = (requests: 0, failures: 0, durationCounts: [Int](repeating: 0, count: Histogram.bounds.count + 1))
+        let bucketCount = Histogram.boundsNanoseconds.count + 1
+        var totals = (requests: 0, failures: 0, durationCounts: [Int](repeating: 0, count: bucketCount))
         for one in series {
             for (bucket, count) in one.durations.counts.enumerated() { totals.durationCounts[bucket] += count }
             for (index, counter) in one.byStatus.enumerated() {

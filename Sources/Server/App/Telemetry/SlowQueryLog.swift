@@ -11,7 +11,7 @@ final class SlowQueryLog: Sendable {
     /// The largest number of characters of a statement in a line.
     private static let maxTextLength = 300
     /// The largest number of different statements in one line.
-    private static let statementLimit = 4
+    private static let maxStatementsPerLine = 4
 
     private let log: Log
     /// The counter of all batches that took long, logged or not.
@@ -46,7 +46,7 @@ final class SlowQueryLog: Sendable {
         for statement in statements {
             let text = text(statement)
             if !texts.contains(text) { texts.append(text) }
-            if texts.count == statementLimit { break }
+            if texts.count == maxStatementsPerLine { break }
         }
         return texts
     }

@@ -41,9 +41,9 @@ final class StandbyUse: Sendable {
     }
 }
 
-/// A period in which the standby answers no read. It is logged once, when it has lasted for `limit`.
+/// A period in which the standby answers no read. It is logged once, when it has lasted for `logDelay`.
 struct StandbyOutage {
-    static let limit = Duration.seconds(3)
+    static let logDelay = Duration.seconds(3)
 
     private var start: MonotonicTime?
     private var isLogged = false
@@ -53,7 +53,7 @@ struct StandbyOutage {
     mutating func recordFailure(at now: MonotonicTime) -> Bool {
         let start = start ?? now
         self.start = start
-        guard !isLogged, start + Self.limit <= now else { return false }
+        guard !isLogged, start + Self.logDelay <= now else { return false }
         isLogged = true
         return true
     }

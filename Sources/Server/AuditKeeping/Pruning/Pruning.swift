@@ -60,7 +60,7 @@ public struct Pruning: Sendable {
             guard !isDryRun else { return point }
             let now = tool.clock.now()
             let record = Prune(
-                origin: tool.keys.origin, family: family, lastNumber: point.number, hash: try row["hash"],
+                origin: tool.keys.origin, family: family, lastNumber: point.number, lastHash: try row["hash"],
                 lastTime: try row["at"], time: now)
             let note = SignedNote(record.text, signedBy: tool.keys.signingKeys)
             _ = try await transaction.query(PruneStatements.insert(record, note))

@@ -17,7 +17,7 @@ struct AccountCheck {
         let trustedKeys = TrustedKeys(pinned: keys.signingKeys.map(\.verifier))
         isPruned = try await database.query(ReconcileStatements.prunes)
             .map { row throws(PostgresError) -> String in try row["note"] }
-            .contains { note in SignedNote(note).map { trustedKeys.haveSigned($0) } ?? false }
+            .contains { note in SignedNote(note).map { trustedKeys.hasSigner(of: $0) } ?? false }
     }
 
     /// - Parameter pause: called after each page of rows, with their number; throws to cancel the check.
@@ -32,7 +32,7 @@ struct AccountCheck {
     private func checkAccounts(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
         try await database.forEachRow(ReconcileStatements.accounts(after:), pause: pause) { row in
             let user: UserID = try row["id"]
-            report.rows += 1
+            report.comparedCount += 1
             guard try row["is_known"] else { return report.add(.erased) }
             if try !row["is_opened"] { addUnexplained(.account, user.description, &report) }
             if try row["is_deleted"], try !row["is_ended"] {
@@ -53,7 +53,7 @@ struct AccountCheck {
     private func checkPersonalConsents(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
         try await database.forEachRow(ReconcileStatements.personalConsents(after:), pause: pause) { row in
             let consent: ConsentID = try row["id"]
-            report.rows += 1
+            report.comparedCount += 1
             guard try row["is_given"] else { return addUnexplained(.consent, consent.description, &report) }
             let (isRevoked, isRevokedInLog): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
             guard isRevoked != isRevokedInLog else { return }
@@ -69,7 +69,7 @@ struct AccountCheck {
         let rows = try await database.query(ReconcileStatements.administrators)
         for row in rows {
             let user: UserID = try row["user_id"]
-            report.rows += 1
+            report.comparedCount += 1
             guard try row["is_known"] else {
                 report.add(.erased)
                 continue

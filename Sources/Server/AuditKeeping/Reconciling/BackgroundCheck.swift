@@ -115,7 +115,7 @@ final class BackgroundCheck: BackgroundJob {
                     family, pause: { _ in try await pause(progress, after: lastChecked) },
                     renew: { try await renew(progress, after: lastChecked) })
                 status.families += 1
-                status.entries += report.entries
+                status.entries += report.entryCount
                 addFindings(report, &status)
                 last = family
                 try await pause(status, after: last)

@@ -30,7 +30,7 @@ struct ChainScan {
         lastPrunedNumber = prune?.lastNumber ?? 0
         replay = FamilyReplay(family: family, lastPrunedNumber: lastPrunedNumber)
         chain =
-            prune.map { ChainVerifier(family: family, after: $0.lastNumber, head: $0.hash) }
+            prune.map { ChainVerifier(family: family, after: $0.lastNumber, head: $0.lastHash) }
             ?? ChainVerifier(family: family)
     }
 
@@ -85,13 +85,13 @@ struct ChainScan {
         firstUnsequenced = nil
         guard leaf != LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash else { return }
         addDamage("leaf_differs", entry.number)
-        replay.damage.stop(at: entry.number)
+        replay.damage.recordStop(at: entry.number)
     }
 
     /// Records that an entry does not continue the chain, so that neither this entry nor a later one is replayed.
     private mutating func stop(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
         addDamage(AuditFinding(.chain(fault)).code, entry.number)
-        replay.damage.stop(at: entry.number)
+        replay.damage.recordStop(at: entry.number)
     }
 
     /// Records that an entry opened an account.
@@ -101,7 +101,7 @@ struct ChainScan {
     mutating func recordAccount(
         _ person: Pseudonym, _ user: String?, _ number: Int64, currentAccount account: UserID?
     ) {
-        findings.rows += 1
+        findings.comparedCount += 1
         guard let account else {
             peopleWithoutAccount[person] = number
             return
@@ -136,7 +136,7 @@ struct ChainScan {
     }
 
     /// Records that entries are missing after the last one that was read.
-    mutating func endEarly() { replay.damage.stop(at: chain.lastNumber + 1) }
+    mutating func endEarly() { replay.damage.recordStop(at: chain.lastNumber + 1) }
 
     /// Adds a finding about an entry.
     /// - Parameter code: the verifiers' name of the fault.

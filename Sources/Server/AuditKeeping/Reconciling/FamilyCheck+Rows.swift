@@ -142,7 +142,7 @@ extension StateRow {
         values["id"] = StateValue(id)
         values["owners"] = .people(try row.list("owners") ?? [])
         values["proposal"] = .text(proposal?.id)
-        values["proposed_terms"] = .text(proposal?.terms)
+        values["proposed_terms"] = .text(proposal?.text)
         self.init(.policy, id: id.description, keys: [.policy], values)
     }
 }

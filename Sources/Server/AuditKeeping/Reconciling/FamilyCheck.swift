@@ -63,7 +63,7 @@ struct FamilyCheck {
     /// Reads the newest record of the entries that retention deleted; nil if there is none, or if it is not valid.
     private func readPrune(of family: FamilyID) async throws -> Prune? {
         guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
-            let note = SignedNote(text), trustedKeys.haveSigned(note), let prune = Prune(text: note.text),
+            let note = SignedNote(text), trustedKeys.hasSigner(of: note), let prune = Prune(text: note.text),
             prune.family == family
         else { return nil }
         return prune

@@ -43,7 +43,8 @@ public struct Reconciliation: Sendable {
             let families = try await Self.families(after: last, database)
             for family in families {
                 report.merge(try await check.run(family))
-                progress(Progress(families: report.families, entries: report.entries, findings: report.findingCount))
+                progress(
+                    Progress(families: report.chainCount, entries: report.entryCount, findings: report.findingCount))
                 last = family
             }
             if families.isEmpty { break }

@@ -14,7 +14,7 @@ struct SchemaCheck {
         var report = StateReport()
         let found = Set(try await readFacts().map(SchemaFacts.normalized))
         let expected = SchemaFacts.expected
-        report.rows = Int64(found.count)
+        report.comparedCount = Int64(found.count)
         for fact in expected.subtracting(found).sorted() {
             report.add(StateFinding(.schema, fact, .noRow, family: nil))
         }

@@ -36,7 +36,7 @@ struct TreeCheck {
                 report.add(finding)
                 return report
             }
-            report.rows += Int64(leaves.count)
+            report.comparedCount += Int64(leaves.count)
             try await pause(leaves.count)
         }
         if frontier.root != checkpoint.root { report.add(Self.makeFinding("\(checkpoint.size)", "root_differs")) }

@@ -152,7 +152,7 @@ public struct RestoreCheck: Sendable {
             + withoutKey.map { "no primary key: \($0)" }
             + (foreignKeys == migratedObjects.foreignKeyCount
                 ? [] : ["foreign keys: \(foreignKeys) instead of \(migratedObjects.foreignKeyCount)"])
-        guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
+        guard !lines.isEmpty else { return .ok(name, "\(report.comparedCount) are as the migrations make them") }
         let advice =
             "restore the backup again, with pg_restore --exit-on-error, which otherwise continues after errors"
         return .failed(
@@ -187,7 +187,7 @@ public struct RestoreCheck: Sendable {
 
     /// Checks that no feed accepts cursors from before the restore any more.
     private static func checkFeed(_ queries: any Queries) async throws -> CheckResult {
-        let row = try await queries.query(FeedEpoch.status).onlyRow()
+        let row = try await queries.query(FeedEpoch.counts).onlyRow()
         let (families, older): (Int64, Int64) = (try row["families"], try row["older"])
         guard older == 0 else {
             return .failed(

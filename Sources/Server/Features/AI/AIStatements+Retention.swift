@@ -4,8 +4,8 @@ import SQL
 extension AIStatements {
     static let retention = RetentionRule(
         "ai_mediation_events", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM ai_mediation_events WHERE sync_ts < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM ai_mediation_events WHERE sync_ts < \($0)" },
+        clearDue: { count, moment in
             """
             DELETE FROM ai_mediation_events WHERE (family_id, sync_ts, id) IN (
                 SELECT family_id, sync_ts, id FROM ai_mediation_events WHERE sync_ts < \(moment)
@@ -21,7 +21,7 @@ extension AIStatements {
             """
             SELECT family_id, sync_ts, id FROM ai_mediation_events
             WHERE actor_id = \(user) AND (
-                    family_id IN (\(MembershipStatements.families(of: user)))
+                    family_id IN (\(MembershipStatements.currentAndFormerFamilyIDs(of: user)))
                     OR family_id IN (\(NagStatements.connectionIDs(of: user))))
                 AND prompt_type NOT IN ('push_back', 'push_back_refused', 'digest_sent')
             LIMIT \(limit)

@@ -100,7 +100,7 @@ enum AIStatements {
                 o.max_pushback, o.cooldown_minutes,
                 \(relationship(in: ledger)) AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
-                rp.prefs AS recipient_prefs, f.time_zone, \(PreferenceStatements.childQuietHours)
+                rp.prefs AS recipient_prefs, f.time_zone, \(PreferenceStatements.childQuietHoursColumns)
                 """
         }
     }

@@ -30,7 +30,7 @@ extension CoachQuestion: FamilyRelatedQuestion {
         var facts = CoachFacts(
             familyID: familyID, userID: member.userID, nags: nags, missCount7d: try row["misses"],
             streak: try row["streak"], tone: stored.effective(familyZone: member.timeZone).tone)
-        facts.session = turns
+        facts.sessionTurns = turns
         return (Snapshot(facts, now: caller.now, zone: zone), member.pseudonym)
     }
 }

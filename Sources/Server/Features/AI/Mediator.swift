@@ -67,7 +67,9 @@ package final class Mediator {
         var reusableConsultation: NagConsultation? = firstConsultation
         var reply: ModelReply?
         if firstConsultation.denial == nil, options.asksForModel(in: firstConsultation.requester.settings.mode) {
-            if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
+            if let earlier: AIAnswer<Response> = try await services.ledger.replayEarlierAnswer(caller) {
+                return earlier
+            }
             let people = [caller.userID, firstConsultation.snapshot.facts.nag.recipientID]
             reply = try await askModel(
                 operation, question, Question.facts(in: firstConsultation.snapshot), prepareAttempt(firstConsultation),
@@ -130,7 +132,7 @@ package final class Mediator {
                 earlier = try await turns.read(session, of: caller.userID, at: caller.now, queries)
             }
             let (facts, subject) = try await question.consult(
-                for: member, caller, services.zones.zone(member.timeZone), after: earlier, queries)
+                for: member, caller, services.zones.zoneOrUTC(member.timeZone), after: earlier, queries)
             let attempt = makeAttempt(
                 operation.id, question, options, caller, family, Requester(member, settings), subject, nil,
                 since: started)
@@ -138,7 +140,9 @@ package final class Mediator {
         }
         var askedAttempt: (attempt: ExecutionAttempt, reply: ModelReply)?
         if asksModelFirst {
-            if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
+            if let earlier: AIAnswer<Response> = try await services.ledger.replayEarlierAnswer(caller) {
+                return earlier
+            }
             let (member, settings) = try await self.requireMember(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
                 let (facts, attempt) = try await prepareAttempt(member, settings, services.database)

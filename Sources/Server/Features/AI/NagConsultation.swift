@@ -55,12 +55,12 @@ final class NagConsultation {
         if depth == .full {
             facts.timeConflictCount7d = try row["time_conflicts"]
             facts.categoryRecord = CompletionRecord(
-                total: try row["category_total"], completed: try row["category_completed"])
+                resolved: try row["category_total"], completed: try row["category_completed"])
             facts.recentCategoryRecord = CompletionRecord(
-                total: try row["recent_total"], completed: try row["recent_completed"])
+                resolved: try row["recent_total"], completed: try row["recent_completed"])
             facts.overallRecord = CompletionRecord(
-                total: try row["overall_total"], completed: try row["overall_completed"])
-            facts.pushBacks = try row.list("push_backs") ?? []
+                resolved: try row["overall_total"], completed: try row["overall_completed"])
+            facts.cyclePushBacks = try row.list("push_backs") ?? []
             facts.earlierPushBack = try row["earlier_push_back"]
             facts.policy = try FamilyPolicy(
                 dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
@@ -69,13 +69,13 @@ final class NagConsultation {
             let stored: StoredPreferences = try row["recipient_prefs"]
             let familyZone: String = try row["time_zone"] ?? Preferences.standardTimeZone
             facts.preferences = stored.effective(familyZone: familyZone, childQuietHours: try QuietHours(ofChild: row))
-            zone = zones.zone(facts.preferences.timeZone)
+            zone = zones.zoneOrUTC(facts.preferences.timeZone)
         }
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
     /// Adds the turns of the AI session that the question belongs to.
-    func addSession(_ turns: [SessionTurn]) { snapshot.facts.session = turns }
+    func addSession(_ turns: [SessionTurn]) { snapshot.facts.sessionTurns = turns }
 
     /// Returns the decision that refuses the operation and records the refusal in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {

@@ -40,7 +40,7 @@ final class AccountDataExport {
             let act = Act(
                 kind: .accountExported, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, stampedRows: 0,
-                statements: [try await count.incrementStatement(at: caller.now, queries)])
+                statements: [try await count.checkedIncrement(at: caller.now, queries)])
             return .perform(act, NoAnswer())
         }
     }

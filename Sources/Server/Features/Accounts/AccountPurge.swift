@@ -69,9 +69,10 @@ struct AccountPurge {
                 kind: .accountPurged, basis: .nothingChanged(since: try row["seq"]), actor: actor,
                 subject: try row["pseudonym"], sealingSubject: actor, stampedRows: 0,
                 statements: [
-                    AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
+                    AccountStatements.purge(user, at: context.now),
+                    PreferenceStatements.deleteInLeftFamilies(of: user),
                     ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
-                    PolicyStatements.deleteComments(of: user), AttachmentStatements.deleteAll(of: user),
+                    PolicyStatements.deleteApprovalComments(of: user), AttachmentStatements.deleteAll(of: user),
                     ExecutionStatements.deleteAll(of: user), DraftStatements.deleteAll(of: user),
                 ])
         }

@@ -66,7 +66,7 @@ final class Me {
                 subject: account.pseudonym, details: ["changed": "display_name"], stampedRows: 0,
                 statements: [
                     AccountStatements.setName(of: caller.userID, name),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ])
             return .perform(act, answer)
         }

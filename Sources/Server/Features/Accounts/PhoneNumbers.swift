@@ -27,7 +27,7 @@ final class PhoneNumbers {
     ///   messages.
     func requestCode(_ caller: Caller, _ call: Call<NoParameters, PhoneRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
-        if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: StatusAnswer = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let (phone, now) = (call.body.phone, caller.now)
         let account = try await services.access.account(caller, services.database)
         let email = try account.requireAdultEmail()
@@ -50,13 +50,13 @@ final class PhoneNumbers {
                         subject: account.pseudonym, stampedRows: 0,
                         statements: [
                             PhoneCodeStatements.store(hash, of: account.id, for: phone, at: now),
-                            try await count.incrementStatement(at: now, queries), attemptRefund,
+                            try await count.checkedIncrement(at: now, queries), attemptRefund,
                         ])
                     return .perform(act, StatusAnswer(status: "accepted"))
                 }
             }
         }
-        if caller.isReplayed {
+        if caller.isResponseReplayed {
             // A concurrent request with the same idempotency key has stored its own code.
             try? await Attempts.refund(limits, at: now, services.database)
         } else {
@@ -68,7 +68,7 @@ final class PhoneNumbers {
     /// Sets the number with the code that was sent to it.
     func confirm(_ caller: Caller, _ call: Call<NoParameters, PhoneConfirmation>) async throws -> MeResponse {
         // The stored answer contains no number, so the response is read again.
-        let earlier: NoAnswer? = try await services.ledger.earlierAnswer(caller)
+        let earlier: NoAnswer? = try await services.ledger.replayEarlierAnswer(caller)
         if earlier == nil { try await setPhoneNumber(caller, call.body.code, at: caller.now) }
         return try await me.response(for: caller)
     }

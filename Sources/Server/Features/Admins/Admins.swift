@@ -67,7 +67,7 @@ public enum Admins {
     ) async throws -> Admin {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
         if let weakness = weakness(of: password, email: address) { throw Fault.weakPassword(weakness) }
-        let pool = try PasswordHashing.startPool(queueLimit: 1)
+        let pool = try PasswordHashing.startPool(queueLimitPerPurpose: 1)
         defer { pool.stop() }
         let hash = try await PasswordHashing(pool, cost: cost).hash(password, .credentials, for: address)
         return try await Schema.withDatabase(databaseURL) { database in

@@ -10,7 +10,7 @@ extension Admins {
     ///   hour.
     /// - Throws: `Fault` if the address is invalid, or no account with a password has it.
     public static func makePasswordCode(
-        databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
+        databaseURL: String, keys: AuditKeyring, forAnyAccount email: String, clock: any WallClock = SystemClock()
     ) async throws -> String {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
         return try await Schema.withDatabase(databaseURL) { database in

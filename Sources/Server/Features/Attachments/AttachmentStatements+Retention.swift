@@ -5,8 +5,10 @@ extension AttachmentStatements {
     /// The retention rule for pictures: they are deleted together with the words of their nag.
     static let retention = RetentionRule(
         "attachments", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM \(nagsWithAttachments) WHERE n.closed_at < \($0) AND n.has_attachments" },
-        end: { count, moment in
+        countDue: {
+            "SELECT count(*) AS count FROM \(nagsWithAttachments) WHERE n.closed_at < \($0) AND n.has_attachments"
+        },
+        clearDue: { count, moment in
             """
             DELETE FROM attachments WHERE id = ANY(ARRAY(
                 SELECT b.attachment_id FROM \(nagsWithAttachments) WHERE n.closed_at < \(moment) AND n.has_attachments
@@ -21,8 +23,8 @@ extension AttachmentStatements {
     /// being created with one.
     static let retentionOfUnused = RetentionRule(
         "unused_attachments", .hours(25),
-        due: { "SELECT count(*) AS count FROM attachments WHERE NOT is_used AND created_at < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM attachments WHERE NOT is_used AND created_at < \($0)" },
+        clearDue: { count, moment in
             """
             DELETE FROM attachments WHERE id = ANY(ARRAY(
                 SELECT id FROM attachments WHERE NOT is_used AND created_at < \(moment)

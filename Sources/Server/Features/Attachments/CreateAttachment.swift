@@ -65,7 +65,7 @@ extension Attachments {
         do {
             result = try await pool.run(client: user.hashValue, work)
         } catch {
-            throw APIError.tooManyPictures
+            throw APIError.tooManyPicturesAtOnce
         }
         return try result.get()
     }
@@ -88,7 +88,7 @@ extension Attachments {
                 statements: [
                     AttachmentStatements.insert(
                         answer, bytes, digest: upload.digest, by: caller.userID, at: caller.now),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ])
             return .perform(act, answer)
         }

@@ -42,7 +42,7 @@ final class AuditCheck {
                     familyID: family, n: first.number.map { Int($0) }, message: first.description, foundAt: caller.now))
         }
         return AuditCheckResult(
-            familyID: family, verdict: report.verdict, entries: Int(report.entries), rows: Int(report.rows),
+            familyID: family, verdict: report.verdict, entries: Int(report.entryCount), rows: Int(report.comparedCount),
             findings: Int(report.findingCount), unproven: Int(report.unprovenCount),
             firstFindings: report.findings.map(\.description),
             firstUnproven: report.unprovenFindings.map(\.description), checkedAt: caller.now)

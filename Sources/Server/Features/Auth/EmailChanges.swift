@@ -23,7 +23,7 @@ final class EmailChanges {
     ///   that has an account.
     func requestCode(_ caller: Caller, _ call: Call<NoParameters, EmailChangeRequest>) async throws -> StatusAnswer {
         // A retry sends no second code, because only the first one was stored.
-        if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: StatusAnswer = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let (newEmail, now) = (call.body.email.wireText, caller.now)
         let account = try await services.access.account(caller, services.database)
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
@@ -42,13 +42,13 @@ final class EmailChanges {
                     statements: [
                         AccountCodeStatements.insert(
                             code, for: .emailChange, of: account.id, newEmail: newEmail, at: now),
-                        try await count.incrementStatement(at: now, queries), attemptRefund,
+                        try await count.checkedIncrement(at: now, queries), attemptRefund,
                     ])
                 return .perform(act, StatusAnswer(status: "accepted"))
             }
         }
         // Of two concurrent requests with the same idempotency key, only the code of the first was stored.
-        if !caller.isReplayed { mailer.send(.emailChange(code: code), to: newEmail) }
+        if !caller.isResponseReplayed { mailer.send(.emailConfirmation(code: code), to: newEmail) }
         return answer
     }
 
@@ -58,7 +58,7 @@ final class EmailChanges {
         _ caller: Caller, _ call: Call<NoParameters, EmailChangeConfirmation>
     ) async throws -> AccountResponse {
         // On a retry the account has the new address already, which must not get the mail for the old one.
-        if let earlier: AccountResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: AccountResponse = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let now = caller.now
         let account = try await services.access.account(caller, services.database)
         let (oldEmail, chain) = (try account.requireEmail(), account.chain)
@@ -87,7 +87,7 @@ final class EmailChanges {
         } catch let error as PostgresError where error.violates(.emailAddress) {
             throw APIError.emailIsTaken
         }
-        if !caller.isReplayed { services.mailer?.send(.emailChanged, to: oldEmail) }
+        if !caller.isResponseReplayed { services.mailer?.send(.emailChanged, to: oldEmail) }
         return answer
     }
 }

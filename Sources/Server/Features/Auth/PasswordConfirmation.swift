@@ -25,7 +25,7 @@ extension Services {
         try await Attempts.record([ownLimit] + sharedLimits, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let isRight = try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, database) {
-            try await hashing.verify(password.wireText, against: hash, .credentials, for: caller.userID)
+            try await hashing.matches(password.wireText, against: hash, .credentials, for: caller.userID)
         }
         guard isRight else {
             return try await ledger.write(caller, in: chain) { queries in

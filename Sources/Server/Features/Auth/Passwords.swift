@@ -26,7 +26,7 @@ final class Passwords {
 
     /// Changes the caller's password, if they know the current one. Attempts are limited and counted as at sign-in.
     func change(_ caller: Caller, _ call: Call<NoParameters, PasswordChange>) async throws -> NoAnswer {
-        if let earlier: NoAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: NoAnswer = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let (body, now) = (call.body, caller.now)
         let account = try await services.access.account(caller, services.database)
         let email = try account.requireEmail()
@@ -55,7 +55,7 @@ final class Passwords {
                 return .perform(act, NoAnswer())
             }
         }
-        if !caller.isReplayed { services.mailer?.send(.passwordChanged, to: email) }
+        if !caller.isResponseReplayed { services.mailer?.send(.passwordChanged, to: email) }
         return NoAnswer()
     }
 

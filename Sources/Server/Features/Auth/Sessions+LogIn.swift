@@ -80,7 +80,7 @@ extension Sessions {
         let (isRight, lockoutEnd) = try await Attempts.refundingOnFailure([addressLimit], at: now, services.database) {
             let lockoutEnd = try await attempts.record(at: now, services.database)
             let isRight = try await attempts.refundingOnFailure(services.database) {
-                try await services.hashing.verify(
+                try await services.hashing.matches(
                     call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)
             }
             return (isRight, lockoutEnd)

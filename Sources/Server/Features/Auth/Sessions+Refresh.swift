@@ -49,7 +49,7 @@ extension Sessions {
                 act.statements = [SessionStatements.revoke(session, at: now)]
                 return .refuse(act, .refreshTokenIsInvalid)
             }
-            guard try row["expires_at"] > now, let next = services.tokens.successors(of: token).first else {
+            guard try row["expires_at"] > now, let next = services.tokens.refreshSuccessors(of: token).first else {
                 throw APIError.refreshTokenIsInvalid
             }
             let lifetime = Self.lifetime(of: person)
@@ -70,7 +70,7 @@ extension Sessions {
     private func storedSuccessor(
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {
-        for next in services.tokens.successors(of: token) {
+        for next in services.tokens.refreshSuccessors(of: token) {
             let statement = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
             if let stored = try await queries.query(statement).first, try stored["session_id"] == session {
                 return next

@@ -29,12 +29,12 @@ struct ConstraintPositions {
 
     /// Returns the scope of a constraint; nil for one that the person does not see.
     func scope(of id: ConstraintID) -> ConstraintScope? {
-        orders.first { $0.value.ids.values.contains(id) }?.key
+        orders.first { $0.value.idsByPriority.values.contains(id) }?.key
     }
 
     /// Returns the present priority of a constraint; if it has no position, the priority that it names.
     func priority(of constraint: ConstraintResponse) -> Int {
-        self[constraint.terms.scope].ids.first { $0.value == constraint.id }?.key ?? constraint.terms.priority
+        self[constraint.terms.scope].idsByPriority.first { $0.value == constraint.id }?.key ?? constraint.terms.priority
     }
 
     /// Inserts or moves a constraint.
@@ -44,7 +44,7 @@ struct ConstraintPositions {
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
         let scope = constraint.terms.scope
         textCounts[scope, default: [:]][constraint.id] = constraint.terms.textCount
-        guard textCounts[scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.maxTextsPerScope else {
+        guard textCounts[scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.maxSearchTextsPerScope else {
             throw APIError.constraintsHaveTooManyTexts(path: path)
         }
         do {

@@ -178,7 +178,7 @@ final class Constraints {
         _ statements: [SQL], at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
         let count = DailyCount(limit: .constraintChanges, user: member.userID)
-        var statements = statements + [try await count.incrementStatement(at: now, queries)]
+        var statements = statements + [try await count.checkedIncrement(at: now, queries)]
         if !moves.isEmpty { statements.append(ConstraintStatements.move(moves, at: now)) }
         return Act(
             kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

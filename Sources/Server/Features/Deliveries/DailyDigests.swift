@@ -19,7 +19,8 @@ final class DailyDigests {
     /// Makes the digests that are due.
     /// - Returns: whether more digests may be due.
     func make(at now: Timestamp) async throws -> Bool {
-        let rows = try await services.database.query(PreferenceStatements.digestsDue(at: now, limit: Self.batchSize))
+        let rows = try await services.database.query(
+            PreferenceStatements.dueDigestSchedules(at: now, limit: Self.batchSize))
         for row in rows {
             let schedule = try DigestSchedule(row)
             _ = try await services.database.query(statement(of: schedule, at: now))
@@ -34,7 +35,7 @@ final class DailyDigests {
         }
         let decision = DigestDecision(
             at: preferences.digestAt, last: schedule.lastDigestDate, now: now,
-            zone: services.zones.zone(preferences.timeZone))
+            zone: services.zones.zoneOrUTC(preferences.timeZone))
         let scheduleMove = PreferenceStatements.moveDigest(
             schedule, to: decision.nextCheck, madeOn: schedule.isMember ? decision.dueDate : nil)
         guard schedule.isMember, let date = decision.dueDate else { return scheduleMove }

@@ -43,9 +43,9 @@ extension DeliveryStatements {
                                "d.family_id", isActive: "d.connection_event = 'connection_accepted'"))
                    WHEN n.connection_id IS NULL THEN m.status = 'active'
                    ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,
-               \(RealtimeStatements.isLive("d.user_id")) AS is_live,
+               \(RealtimeStatements.hasLiveSocket("d.user_id")) AS is_live,
                \(PreferenceStatements.preferences(of: "d.user_id", in: "m.family_id")) AS prefs,
-               \(PreferenceStatements.childQuietHours),
+               \(PreferenceStatements.childQuietHoursColumns),
                \(ConsentStatements.isInForce(.smsOptIn, user: "d.user_id", family: "m.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: sender, and: receiver)) AS is_blocked,
                \(RelationshipStatements.isSuspended(between: sender, and: receiver)) AS is_suspended,
@@ -82,7 +82,7 @@ extension DeliveryStatements {
                 AND earlier.user_id = d.user_id AND (earlier.created_at, earlier.id) < (d.created_at, d.id)
         ) past ON e.event_type = 'nag_withdrawn'
         WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.next_attempt IS NOT NULL
-            AND (d.status <> 'pending') = \(claim.isRepeat) AND d.repeats = \(claim.repeats)::bigint
+            AND (d.status <> 'pending') = \(claim.isRepeat) AND d.repeats = \(claim.earlierRepeatCount)::bigint
             AND d.attempts = \(claim.attempt)::bigint
         """
     }
@@ -164,7 +164,7 @@ extension DeliveryStatements {
     private static func isSameMessage(_ claim: ClaimedDelivery) -> SQL {
         """
         family_id = \(claim.familyID) AND id = \(claim.id) AND next_attempt IS NOT NULL
-            AND (status <> 'pending') = \(claim.isRepeat) AND repeats = \(claim.repeats)::bigint
+            AND (status <> 'pending') = \(claim.isRepeat) AND repeats = \(claim.earlierRepeatCount)::bigint
         """
     }
 }

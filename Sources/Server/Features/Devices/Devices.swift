@@ -80,7 +80,7 @@ final class Devices {
                     DeviceStatements.store(device, keys, of: caller.sessionID, at: caller.now),
                     DeviceStatements.deleteLeastRecentlyUsed(
                         of: caller.userID, besides: device.token, leaving: Self.maxDevices - 1),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ])
             return .perform(act, device)
         }

@@ -72,7 +72,7 @@ extension Drafts {
             return nil
         }
         // Words are not sent to a model for a draft that the daily limit then refuses.
-        _ = try await DailyCount(limit: .draftSteps, user: member.userID).incrementStatement(at: caller.now, database)
+        _ = try await DailyCount(limit: .draftSteps, user: member.userID).checkedIncrement(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
         return try await modelCalls.ask(attempt, permit, reading.promptFacts, memberNames: []).map {
             AskedAttempt(attempt: attempt, reply: $0)

@@ -96,7 +96,7 @@ final class Drafts {
         else {
             return try await write(nil)
         }
-        if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: DraftResponse = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let askedAttempt = try await ask(request, caller, since: started)
         guard let askedAttempt, askedAttempt.reply.askedModel != nil else { return try await write(askedAttempt) }
         // If a model was asked, that is recorded even after the client has disconnected.
@@ -192,6 +192,6 @@ final class Drafts {
         return Act(
             kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
-            statements: statements + [try await count.incrementStatement(at: now, queries)])
+            statements: statements + [try await count.checkedIncrement(at: now, queries)])
     }
 }

@@ -32,7 +32,7 @@ struct DueChangeDrafting {
             if let duplicate = try await queries.query(DraftStatements.openDuplicate(of: draft, at: now)).first {
                 throw refusal.proposing(try duplicate["id"])
             }
-            let count = try await DailyCount(limit: .draftSteps, user: view.userID).incrementStatement(at: now, queries)
+            let count = try await DailyCount(limit: .draftSteps, user: view.userID).checkedIncrement(at: now, queries)
             let act = Act(
                 kind: .draftCreated, basis: .nothingChanged(since: view.seq), actor: view.pseudonym,
                 resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,

@@ -32,7 +32,7 @@ package struct PushBackDrafting {
         draft.fallbackReason = author.fallback?.text ?? DraftResponse.noFallback
         let count = DailyCount(limit: .draftSteps, user: caller.userID)
         evaluation.act.statements += [
-            DraftStatements.insert(draft), try await count.incrementStatement(at: now, queries),
+            DraftStatements.insert(draft), try await count.checkedIncrement(at: now, queries),
         ]
         evaluation.act.details["draft"] = draft.id.description
         evaluation.act.details["draft_body_hash"] = draft.bodyHash
@@ -50,7 +50,7 @@ extension NagFacts {
     /// Returns the facts without the push-back of a moment.
     func removingPushBack(at moment: Timestamp) -> NagFacts {
         var facts = self
-        facts.pushBacks.removeAll { $0 == moment }
+        facts.cyclePushBacks.removeAll { $0 == moment }
         if facts.earlierPushBack == moment { facts.earlierPushBack = nil }
         return facts
     }

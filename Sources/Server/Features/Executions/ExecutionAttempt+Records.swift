@@ -9,7 +9,7 @@ extension ExecutionAttempt {
     /// Records that an AI operation has answered the question, and returns the report.
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
-            permit, permit.confirmedRoute, confidence: author.confidence(record.confidence),
+            permit, permit.confirmedRoute, confidence: author.confidence(record.ruleConfidence),
             sideEffects: ["ai_mediation_event"], by: author)
         report.grounding = record.grounding
         return report

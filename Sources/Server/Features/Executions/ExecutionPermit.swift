@@ -92,7 +92,7 @@ struct ExecutionPermit {
                 rule: decision.rule, route: decision.route, isFallbackAllowed: decision.isFallbackAllowed)
             // The server's records are the source of the facts, so only a person's own words can leave the device.
             guard decision.rule != .policyForceLocal || question.content.isEmpty && taskType != .cloudModel else {
-                throw refusal(.constraintKeepsQuestionOnDevice, policy.applied.last)
+                throw refusal(.constraintKeepsQuestionOnDevice, policy.decidingConstraint)
             }
         }
         if let claimed = options.rule,
@@ -185,7 +185,8 @@ extension RoutingRule {
         case .localFailureFallback:
             // The device is assumed to be able to answer, because only the router's first decision is checked.
             let device = RuntimeState(
-                local: LocalCapability(maxTokens: .max), network: .online, tokenThreshold: settings.tokenThreshold,
+                local: LocalCapability(maxQuestionTokens: .max), network: .online,
+                tokenThreshold: settings.tokenThreshold,
                 mode: settings.mode)
             let firstDecision = Router.route(question, device, policy, at: question.askedAt, trace: trace)
             return (try? firstDecision.get())?.isFallbackAllowed ?? false

@@ -11,7 +11,7 @@ extension ExecutionStatements {
         """
         SELECT t.master, t.sealed FROM ai_sessions s JOIN ai_session_turns t ON t.digest = s.digest
         WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionLifetime)
-        ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.maxCount)
+        ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.maxTurnsPerSession)
         """
     }
 

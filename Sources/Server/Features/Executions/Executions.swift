@@ -61,7 +61,7 @@ final class Executions {
                 stampedRows: 0,
                 statements: [
                     ExecutionStatements.insertSession(AITokens.digest(token), of: caller.userID, at: caller.now),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ])
             return .perform(act, AISession(sessionID: token, expiresAt: caller.now + AITokens.sessionLifetime))
         }

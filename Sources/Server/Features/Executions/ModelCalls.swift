@@ -90,7 +90,7 @@ final class ModelReply: Sendable {
     var askedModel: AskedModel? {
         switch result {
         case .success(let result): AskedModel(model.provider, model.name, model.reach, tokenCount: result.tokenCount)
-        case .failure(let problem): problem.wasAsked ? AskedModel(model.provider, model.name, model.reach) : nil
+        case .failure(let problem): problem.mayHaveBeenAsked ? AskedModel(model.provider, model.name, model.reach) : nil
         }
     }
 

@@ -38,7 +38,7 @@ struct SessionTurns {
         let digest = AITokens.digest(session)
         let sealed = master.seal(turn.bytes, for: Self.purpose, associatedData: digest, nonce: random.bytes(24))
         return [
-            ExecutionStatements.deleteOldTurns(of: digest, keeping: SessionTurn.maxCount - 1),
+            ExecutionStatements.deleteOldTurns(of: digest, keeping: SessionTurn.maxTurnsPerSession - 1),
             ExecutionStatements.addTurn(sealed, master.id, of: execution, to: digest, at: now),
         ]
     }

@@ -69,7 +69,7 @@ extension Families {
     /// Changes the caller's own PIN, for a child who knows the current one. Attempts are limited and counted as at
     /// sign-in. The child's other sessions end.
     func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
-        if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: StatusAnswer = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let (path, now, body) = (call.parameters, caller.now, call.body)
         let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.userID == path.userID, member.role == .child else {
@@ -82,7 +82,7 @@ extension Families {
         let attempts = PINAttempts.forChild(path.userID)
         let lockoutEnd = try await attempts.record(at: now, services.database)
         let (isRight, newHash) = try await attempts.refundingOnFailure(services.database) {
-            let isRight = try await services.hashing.verify(
+            let isRight = try await services.hashing.matches(
                 body.currentPin.wireText, against: checkedHash, .credentials, for: caller.userID)
             let newHash =
                 isRight ? try await services.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""

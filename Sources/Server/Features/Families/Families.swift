@@ -134,7 +134,7 @@ package final class Families {
         } catch let error as PostgresError where error.violates(.oneActiveFamily) {
             throw APIError.personHasFamily
         } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
-            throw APIError.accountWasDeleted
+            throw APIError.accountWasDeletedMeanwhile
         }
     }
 }

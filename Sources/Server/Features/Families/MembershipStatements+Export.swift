@@ -8,7 +8,7 @@ extension MembershipStatements {
     }
 
     /// Selects the IDs of the families that a person is or was in.
-    static func families(of user: UserID) -> SQL {
+    static func currentAndFormerFamilyIDs(of user: UserID) -> SQL {
         "SELECT m.family_id FROM memberships m WHERE \(isOrWasMember(of: user))"
     }
 

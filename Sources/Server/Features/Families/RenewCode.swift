@@ -24,7 +24,7 @@ extension Families {
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
                 statements: [
                     FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ])
             if code == .child {
                 act.statements.append(

@@ -74,7 +74,7 @@ extension Gamification {
     private func countLaterOnTimeCompletions(
         _ missedNag: NagResponse, in family: FamilyID, zone: String, _ queries: any Queries
     ) async throws -> Int {
-        let day = services.zones.zone(zone).day(containing: missedNag.dueAt)
+        let day = services.zones.zoneOrUTC(zone).day(containing: missedNag.dueAt)
         return try await queries.query(
             GamificationStatements.countInstancesOnTime(
                 of: missedNag.recipientID, in: family, dueFrom: day.upperBound)
@@ -100,7 +100,7 @@ extension Gamification {
         _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Bool {
-        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.examinedWeekCount + 1)
+        let weeks = services.zones.zoneOrUTC(zone).weekStarts(upTo: now, count: Self.examinedWeekCount + 1)
         let rows = try await queries.query(GamificationStatements.weekCounts(of: user, in: family, startingAt: weeks))
         return try rows.map { row throws(PostgresError) in
             var facts = facts

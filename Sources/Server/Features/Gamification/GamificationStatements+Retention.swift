@@ -6,8 +6,8 @@ extension GamificationStatements {
     /// `member_totals`, so that a member's totals can still be compared with the sums of their events.
     static let retention = RetentionRule(
         "gamification_events", retentionPeriod,
-        due: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },
+        clearDue: { count, moment in
             """
             WITH dropped AS (
                 DELETE FROM gamification_events WHERE (family_id, sync_ts, id) IN (

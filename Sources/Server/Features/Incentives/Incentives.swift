@@ -124,7 +124,7 @@ final class Incentives {
         let count = DailyCount(limit: .incentiveRuleChanges, user: member.userID)
         var statements = [
             IncentiveStatements.insertVersion(rule, by: member.userID, at: now),
-            try await count.incrementStatement(at: now, queries),
+            try await count.checkedIncrement(at: now, queries),
         ]
         if rule.version > 1 { statements.append(IncentiveStatements.supersede(rule.id, version: rule.version - 1)) }
         let version = IncentiveRuleVersion(version: rule.version, terms: rule.terms, status: rule.status)

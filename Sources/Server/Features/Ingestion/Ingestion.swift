@@ -136,7 +136,7 @@ final class Ingestion {
             let _: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 let counter = RefusalCount(ofInputsBy: member.pseudonym, in: family)
-                let count = try await counter.increment(at: caller.now, queries)
+                let count = try await counter.incrementIfStarted(at: caller.now, queries)
                 if count ?? 1 > Self.maxUnappliedPerHour { return .answer(OutboxAnswer(results: [result])) }
                 guard let kind = InputKind(item.act.kind) else { return .answer(OutboxAnswer(results: [result])) }
                 var details: AuditBody = ["kind": kind.rawValue, "outcome": outcome.rawValue]

@@ -4,8 +4,8 @@ import SQL
 extension IngestionStatements {
     static let retentionOfEnrichments = RetentionRule(
         "enrichments", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM enrichments WHERE made_at < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM enrichments WHERE made_at < \($0)" },
+        clearDue: { count, moment in
             """
             DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (
                 SELECT family_id, event_id, kind FROM enrichments WHERE made_at < \(moment)
@@ -16,8 +16,8 @@ extension IngestionStatements {
     /// The retention rule for inputs. An input stays until its enrichments have been deleted.
     static let retentionOfInputs = RetentionRule(
         "inputs", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(hasNoEnrichments)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM inputs i WHERE received_at < \($0) AND \(hasNoEnrichments)" },
+        clearDue: { count, moment in
             """
             DELETE FROM inputs WHERE (family_id, user_id, id) IN (
                 SELECT family_id, user_id, id FROM inputs i WHERE received_at < \(moment) AND \(hasNoEnrichments)
@@ -59,7 +59,7 @@ extension IngestionStatements {
             SELECT e.family_id, e.event_id, e.kind
             FROM inputs i JOIN enrichments e ON e.family_id = i.family_id AND e.event_id = i.event_id
             WHERE i.user_id = \(user) AND e.kind = 'summary'
-                AND i.family_id IN (\(MembershipStatements.families(of: user)))
+                AND i.family_id IN (\(MembershipStatements.currentAndFormerFamilyIDs(of: user)))
             LIMIT \(limit)
             """
         },

@@ -31,7 +31,7 @@ final class AIKeys {
 
     /// Stores one of the caller's own keys, and replaces an earlier one for the same provider.
     func setKey(_ caller: Caller, _ call: Call<AIKeyPath, AIKeyUpdate>) async throws -> AIKeyResponse {
-        if let earlier: AIKeyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: AIKeyResponse = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let (provider, body) = (call.parameters.provider, call.body)
         let (account, email) = try await requireAdult(caller)
         guard let master = services.auditKeyring?.masterKeys.first else { throw APIError.keyringIsMissing }
@@ -54,7 +54,7 @@ final class AIKeys {
                     details: ["provider": provider.rawValue], stampedRows: 0,
                     statements: [
                         AIKeyStatements.store(stored), successStatement,
-                        try await count.incrementStatement(at: caller.now, queries),
+                        try await count.checkedIncrement(at: caller.now, queries),
                     ])
                 return .perform(act, key)
             }
@@ -73,7 +73,7 @@ final class AIKeys {
         let provider = call.parameters.provider
         return try await services.writeToOwnChain(caller) { account, seq, queries in
             guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
-                throw APIError.noSuchKey
+                throw APIError.noSuchProviderKey
             }
             let act = Act(
                 kind: .aiKeyDeleted, basis: .nothingChanged(since: seq), actor: account.pseudonym,
@@ -88,10 +88,10 @@ final class AIKeys {
         _ = try await requireAdult(caller)
         let keyQuery = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
         guard let stored = try await services.database.query(keyQuery).first.map(StoredAIKey.init) else {
-            throw APIError.noSuchKey
+            throw APIError.noSuchProviderKey
         }
         guard let keyring = services.auditKeyring else { throw APIError.keyringIsMissing }
-        guard let key = stored.opened(keyring) else { throw APIError.keyIsUnreadable }
+        guard let key = stored.opened(keyring) else { throw APIError.providerKeyIsUnreadable }
         let availability = try await callLimiter.run(caller.userID) {
             await services.models.provider(key).availability()
         }
@@ -141,9 +141,10 @@ final class AIKeys {
     /// - Throws: 422 for another one.
     private func requirePublic(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
         guard endpoint.canBePublic else { throw APIError.endpointIsNotPublic }
-        guard try await callLimiter.run(caller.userID, { try await services.models.isPublic(endpoint) }) else {
-            throw APIError.endpointIsNotPublic
+        let isPublic = try await callLimiter.run(caller.userID) {
+            try await services.models.resolvesToPublicAddress(endpoint)
         }
+        guard isPublic else { throw APIError.endpointIsNotPublic }
     }
 }
 

@@ -14,7 +14,7 @@ enum Dashboard {
         // The newest step may be very short, so the rates are computed over the last minute.
         let lastMinute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
-        let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
+        let (sessions, waiting) = (sum(telemetry, \.databaseSessions), sum(telemetry, \.waitingStatements))
         return MetricsResponse(
             metrics: [
                 figure(
@@ -113,6 +113,6 @@ enum Dashboard {
         }
 
         /// Returns a quantile of the latency in milliseconds.
-        func latency(_ quantile: Double) -> Double { Histogram.quantile(quantile, of: durationCounts) }
+        func latency(_ quantile: Double) -> Double { Histogram.quantileMilliseconds(quantile, of: durationCounts) }
     }
 }

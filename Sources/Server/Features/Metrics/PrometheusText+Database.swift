@@ -6,11 +6,11 @@ extension PrometheusText {
     mutating func writeDatabase(_ figures: DatabaseFigures?) {
         guard let figures else { return }
         writeHeader("nagz_clock_offset_seconds", "gauge", "How far the server's clock is ahead of the database's.")
-        writeSample("nagz_clock_offset_seconds", "", "\(Double(figures.clockOffset.microseconds) / 1e6)")
+        writeSample("nagz_clock_offset_seconds", "", "\(Double(figures.serverClockLead.microseconds) / 1e6)")
         let replication = figures.replication
         writeMetric(
             "nagz_replication_standbys", "gauge", "Standbys that stream from the database.", replication.standbys)
-        guard replication.isVisible || replication.standbys == 0 else { return }
+        guard replication.hasDetails || replication.standbys == 0 else { return }
         writeMetric(
             "nagz_replication_synchronous_standbys", "gauge", "Those of them that commits wait for.",
             replication.synchronousStandbys)

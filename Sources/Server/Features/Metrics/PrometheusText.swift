@@ -28,11 +28,13 @@ struct PrometheusText {
             "nagz_http_connections_refused_total", "counter", "Connections turned away.",
             telemetry.connectionsRefused.value)
 
-        writePerLoop(telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.sessions)
-        writePerLoop(telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waiting)
+        writePerLoop(
+            telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.databaseSessions)
+        writePerLoop(
+            telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waitingStatements)
         writePerLoop(
             telemetry, "nagz_database_refused_total", "counter", "Statements refused by a full or slow queue.",
-            \.refused)
+            \.refusals)
         writeMetric(
             "nagz_slow_queries_total", "counter", "Batches of statements that took long.", telemetry.slowQueries.value)
         if let standby = telemetry.standby {
@@ -85,8 +87,9 @@ struct PrometheusText {
         guard status.isOn else { return }
         writeMetric("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
         writeMetric(
-            "nagz_scheduler_attempts_total", "counter", "Nags that a round tried to escalate.", status.attempts.value)
-        writeMetric("nagz_scheduler_failures_total", "counter", "Attempts that failed.", status.failures.value)
+            "nagz_scheduler_attempts_total", "counter", "Attempts to escalate a nag that did not fail.",
+            status.completedAttempts.value)
+        writeMetric("nagz_scheduler_failures_total", "counter", "Attempts that failed.", status.failedAttempts.value)
         writeMetric(
             "nagz_scheduler_leading", "gauge", "Whether this instance had the turn in its last round.",
             status.current.isLeading ? 1 : 0)
@@ -98,21 +101,21 @@ struct PrometheusText {
     }
 
     private mutating func writeRealtime(_ counters: RealtimeCounters) {
-        writeMetric("nagz_sockets", "gauge", "Open WebSockets.", counters.open.value)
-        writeMetric("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
+        writeMetric("nagz_sockets", "gauge", "Open WebSockets.", counters.openSockets.value)
+        writeMetric("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.openedSockets.value)
         writeHeader("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
         for reason in RealtimeCounters.CloseReason.allCases {
             writeSample(
                 "nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#,
                 String(counters.closingCount(for: reason)))
         }
-        writeMetric("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.frames.value)
+        writeMetric("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.sentFrames.value)
         writeMetric(
             "nagz_socket_events_coalesced_total", "counter", "Events that became part of another one's frame.",
-            counters.coalesced.value)
+            counters.coalescedEvents.value)
         writeMetric(
             "nagz_realtime_listening", "gauge", "Whether changes by other instances are heard of at once.",
-            counters.listening.value)
+            counters.isHubListening.value)
     }
 
     /// Writes the figures of the audit log. `nagz_audit_alarm` is 1 if an operator should look into it.
@@ -191,7 +194,7 @@ struct PrometheusText {
         let totalCount = counts.reduce(0, +)
         guard totalCount > 0 else { return }
         var cumulativeCount = 0
-        for (bound, count) in zip(Histogram.bounds, counts) {
+        for (bound, count) in zip(Histogram.boundsNanoseconds, counts) {
             cumulativeCount += count
             writeSample("\(name)_bucket", labels + #",le="\#(Double(bound) / 1e9)""#, String(cumulativeCount))
         }

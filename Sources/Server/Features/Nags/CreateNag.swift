@@ -13,7 +13,7 @@ extension Nags {
             return try await create(call.body, by: caller)
         } catch let refusal as APIError {
             // A retry may come after the due time. Then the stored answer of the first request is returned.
-            if let earlier: NagResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+            if let earlier: NagResponse = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
             throw refusal
         }
     }
@@ -57,7 +57,7 @@ extension Nags {
         let rows = try await queries.query(
             NagStatements.duplicate(of: request, in: ledger, by: caller.userID, at: caller.now))
         guard let earlier: NagID = try rows.first?["id"] else { return nil }
-        caller.markReplayed()
+        caller.markResponseReplayed()
         return try await view(caller, earlier, queries).nag
     }
 

@@ -27,7 +27,7 @@ struct EscalationState {
             cycleStartedAt: cycleStartedAt,
             baseTime: Escalation.baseTime(
                 dueAt: record.nag.dueAt, committedAt: record.nag.committedAt, preferences: preferences),
-            quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
+            quietHours: preferences.quietHours, zone: services.zones.zoneOrUTC(preferences.timeZone),
             plan: services.escalationPlan)
         storedNextStepAt = try row["next_step_at"]
         phaseStartedAt = try row["phase_since"] ?? cycleStartedAt

@@ -15,7 +15,7 @@ extension NagStatements {
         SELECT \(recordColumns(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
                \(PreferenceStatements.preferences(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.preferences(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
-               \(PreferenceStatements.childQuietHours),
+               \(PreferenceStatements.childQuietHoursColumns),
                \(ConsentStatements.isInForce(.smsOptIn, user: "n.recipient_id", family: settingsFamily))
                    AS recipient_may_text,
                \(ConsentStatements.isInForce(.smsOptIn, user: "n.creator_id", family: "cm.family_id"))

@@ -4,8 +4,8 @@ import SQL
 extension NagStatements {
     static let retentionOfEvents = RetentionRule(
         "nag_events", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM nag_events WHERE sync_ts < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM nag_events WHERE sync_ts < \($0)" },
+        clearDue: { count, moment in
             """
             DELETE FROM nag_events WHERE (family_id, sync_ts, id) IN (
                 SELECT family_id, sync_ts, id FROM nag_events WHERE sync_ts < \(moment) ORDER BY sync_ts LIMIT \(count))
@@ -16,8 +16,8 @@ extension NagStatements {
     /// them.
     static let retentionOfWords = RetentionRule(
         "nag_words", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM nags WHERE closed_at < \($0) AND \(hasWords)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM nags WHERE closed_at < \($0) AND \(hasWords)" },
+        clearDue: { count, moment in
             """
             UPDATE nags SET description = NULL, completion_note = NULL WHERE (family_id, id) IN (
                 SELECT family_id, id FROM nags WHERE closed_at < \(moment) AND \(hasWords)
@@ -45,8 +45,8 @@ extension NagStatements {
 
     static let retentionOfExcuses = RetentionRule(
         "excuses", Retention.twoYears,
-        due: { "SELECT count(*) AS count FROM excuses WHERE at < \($0)" },
-        end: { count, moment in
+        countDue: { "SELECT count(*) AS count FROM excuses WHERE at < \($0)" },
+        clearDue: { count, moment in
             """
             DELETE FROM excuses WHERE (family_id, id) IN (
                 SELECT family_id, id FROM excuses WHERE at < \(moment) ORDER BY at LIMIT \(count))

@@ -145,7 +145,7 @@ package final class Nags {
     /// - Parameter zoneChangedAt: the time of the last change of the family's zone; nil for never.
     func countedDay(in zone: String, zoneChangedAt: Timestamp?, at now: Timestamp) -> Range<Timestamp> {
         NagLimit.countedPeriod(
-            services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: zoneChangedAt)
+            services.zones.zoneOrUTC(zone).day(containing: now), now: now, zoneChangedAt: zoneChangedAt)
     }
 
     /// Returns the reason to refuse the member another change of a nag today; nil if it is allowed.

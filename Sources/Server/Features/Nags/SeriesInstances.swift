@@ -9,12 +9,12 @@ extension Nags {
     /// Returns the first time at which an instance of a series can be completed; nil for a nag that does not repeat.
     /// - Parameter previous: the due time of the instance before it; nil for the first one.
     func openingTime(of nag: NagResponse, after previous: Timestamp?, in zone: String) -> Timestamp? {
-        nag.recurrence?.openingTime(of: nag.dueAt, after: previous, in: services.zones.zone(zone))
+        nag.recurrence?.openingTime(of: nag.dueAt, after: previous, in: services.zones.zoneOrUTC(zone))
     }
 
     /// Returns the refusal of a completion before the instance opens.
     func earlyCompletionError(_ opensAt: Timestamp, in zone: String) -> APIError {
-        let (date, time) = services.zones.zone(zone).local(opensAt)
+        let (date, time) = services.zones.zoneOrUTC(zone).local(opensAt)
         return .instanceIsNotOpen(
             from: "\(time.description.prefix(5))", on: "\(date)", zone: zone, opensAt: opensAt)
     }
@@ -87,7 +87,7 @@ extension Nags {
         of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
     ) async throws -> Successor? {
         guard let recurrence = record.nag.recurrence else { return nil }
-        let zone = services.zones.zone(record.timeZone)
+        let zone = services.zones.zoneOrUTC(record.timeZone)
         let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
         guard let dueAt = recurrence.nextDue(after: record.slotDueAt, now: now, anchor: anchor, in: zone) else {
             return nil

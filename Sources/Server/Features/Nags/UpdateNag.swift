@@ -33,12 +33,12 @@ extension Nags {
         guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
         if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
             if changes.scope == .series { return view.refuse(.edit, .creatorOrGuardianOnly) }
-            return try await snooze(view, to: dueAt, as: input, at: now, drafting, queries)
+            return try await decideSnooze(view, to: dueAt, as: input, at: now, drafting, queries)
         }
         if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
             return view.refuse(.edit, denial, .policyForbidden)
         }
-        return try await edit(view, changes, as: input, at: now, queries)
+        return try await decideEdit(view, changes, as: input, at: now, queries)
     }
 
     /// Returns the first change that this person may not make, with the reason; nil if they may make all of them.
@@ -58,7 +58,7 @@ extension Nags {
     // MARK: Edits and promises
 
     /// Decides about an edit, or about the recipient's promise.
-    private func edit(
+    private func decideEdit(
         _ view: NagView, _ changes: NagUpdate, as input: Provenance, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var nag = view.nag
@@ -120,7 +120,7 @@ extension Nags {
     // MARK: Snoozes
 
     /// Decides about a snooze: a later due time, within the family's limits. The nag keeps its phase and its promise.
-    private func snooze(
+    private func decideSnooze(
         _ view: NagView, to dueAt: Timestamp, as input: Provenance, at now: Timestamp, _ drafting: DueChangeDrafting?,
         _ queries: any Queries
     ) async throws -> Decision<NagResponse> {

@@ -7,18 +7,18 @@ import SQL
 /// Answers readiness probes. The server is ready if it is not stopping, the database answers in time and accepts
 /// writes, and the server's clock agrees with the database's.
 final class ReadinessCheck {
-    /// The time within which the database must answer.
-    static let timeout = Duration.seconds(1)
+    /// The time within which the database must answer each query.
+    static let queryTimeout = Duration.seconds(1)
 
     /// The time for which a successful probe of writes is reused, so that many load balancers cost no more than one.
-    static let probeLifetime = Timestamp.Span.seconds(5)
+    static let successLifetime = Timestamp.Span.seconds(5)
     /// The time for which a probe that found a fault is reused.
     static let faultLifetime = Timestamp.Span.seconds(1)
 
     private let services: Services
     private let telemetry: Telemetry
     /// The last probe of writes on this loop; nil before the first.
-    private var probe: (time: Timestamp, fault: WriteFault?)?
+    private var lastWriteProbe: (time: Timestamp, fault: WriteFault?)?
 
     init(_ services: Services, _ telemetry: Telemetry) {
         self.services = services
@@ -41,7 +41,7 @@ final class ReadinessCheck {
             let seconds = skew.microseconds / 1_000_000
             throw APIError.databaseClockDiffers(bySeconds: seconds)
         }
-        if let fault = await writeFault(at: services.clock.now()) {
+        if let fault = await probeWritesIfStale(at: services.clock.now()) {
             throw APIError.databaseRefusesWrites(fault)
         }
         // The log's status is part of the answer, but no reason for a 503: taking the server out of service would not
@@ -59,7 +59,7 @@ final class ReadinessCheck {
 
     /// Returns the database's time and the number of open findings about the audit log; nil if the database does not
     /// answer within the timeout.
-    private func readDatabaseStatus() async -> (Timestamp, findings: Int)? {
+    private func readDatabaseStatus() async -> (now: Timestamp, openFindingCount: Int)? {
         await withTimeout { database in
             let row = try await database.query(
                 "SELECT clock_timestamp() AS now, o.count AS findings FROM (\(AuditFindingStatements.countOpen)) o"
@@ -70,14 +70,14 @@ final class ReadinessCheck {
 
     /// Returns the reason why the database refused the writes of a recent probe; nil if it accepted them. If the
     /// probe itself fails, the result is that of the probe before it.
-    private func writeFault(at now: Timestamp) async -> WriteFault? {
-        let lastProbe = probe
-        let lifetime = lastProbe?.fault == nil ? Self.probeLifetime : Self.faultLifetime
+    private func probeWritesIfStale(at now: Timestamp) async -> WriteFault? {
+        let lastProbe = lastWriteProbe
+        let lifetime = lastProbe?.fault == nil ? Self.successLifetime : Self.faultLifetime
         if let lastProbe, abs((now - lastProbe.time).microseconds) < lifetime.microseconds { return lastProbe.fault }
         // Requests that arrive during the probe get the last result.
-        probe = (now, lastProbe?.fault)
+        lastWriteProbe = (now, lastProbe?.fault)
         guard let fault = await withTimeout({ try await $0.probeWrites() }) else { return lastProbe?.fault }
-        probe = (now, fault)
+        lastWriteProbe = (now, fault)
         return fault
     }
 
@@ -91,7 +91,7 @@ final class ReadinessCheck {
                 pendingContinuation?.resume(returning: value)
                 pendingContinuation = nil
             }
-            let timer = database.poller.schedule(at: .now() + Self.timeout) { resume(nil) }
+            let timer = database.poller.schedule(at: .now() + Self.queryTimeout) { resume(nil) }
             database.poller.spawn {
                 let value = try? await query(database)
                 database.poller.cancel(timer)

@@ -87,7 +87,7 @@ struct CurrentPolicy {
 
     /// Requires that the request's `If-Match`, if it has one, names this state of the policy.
     /// - Throws: 412 if it names another one.
-    func requireMatch(_ caller: Caller) throws(APIError) {
+    func requireIfMatch(of caller: Caller) throws(APIError) {
         guard let tags = caller.context.ifMatch, !IfMatch.matches(entityTag, in: tags) else { return }
         throw APIError.policyHasChanged
     }

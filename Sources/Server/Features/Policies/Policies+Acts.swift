@@ -6,15 +6,15 @@ import Domain
 extension Policies {
     /// Returns the act that puts terms in force, and the policy after it.
     /// - Parameter approval: the last missing approval; nil if the caller decides alone.
-    func enactAct(
+    func enactmentAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ approval: ApprovalResponse?
     ) -> (act: Act, policy: CurrentPolicy) {
         // The act gets the next sequence number of the ledger, or fails.
         let changedPolicy = policy.changed(to: terms, by: member.seq + 1)
         var details = details(of: terms, policy, pseudonyms)
-        details[PolicyNote.version] = "\(changedPolicy.version)"
-        details[PolicyNote.awaitsCoOwner] = "\(changedPolicy.awaitsCoOwner)"
+        details[PolicyNote.versionName] = "\(changedPolicy.version)"
+        details[PolicyNote.awaitsCoOwnerName] = "\(changedPolicy.awaitsCoOwner)"
         details["proposal"] = approval == nil ? nil : policy.proposal?.id.description
         var statements = [PolicyStatements.enact(changedPolicy)]
         if let approval {
@@ -30,7 +30,7 @@ extension Policies {
 
     /// Returns the act that proposes terms, with the proposer's approval, and the policy after it. If the terms name a
     /// co-owner in place of one who left, the act notifies the other guardians and the owner who left.
-    func proposeAct(
+    func proposalAct(
         _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
         _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), _ deliveryIDs: DeliveryIDs, at now: Timestamp
     ) -> (act: Act, policy: CurrentPolicy) {
@@ -39,7 +39,7 @@ extension Policies {
         let approval = ApprovalResponse(
             id: ids.approval, policyID: policy.id, approverID: member.userID, approvedAt: now, comment: nil)
         var details = details(of: terms, policy, pseudonyms)
-        details[PolicyNote.version] = "\(policy.version)"
+        details[PolicyNote.versionName] = "\(policy.version)"
         details["proposal"] = proposal.id.description
         var act = Act(
             kind: .policyProposed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -64,7 +64,7 @@ extension Policies {
     }
 
     /// Returns the act that adds an approval without putting a proposal in force, and the policy after it.
-    func approveAct(
+    func approvalAct(
         _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
     ) -> (act: Act, policy: CurrentPolicy) {
         var approvedPolicy = policy

@@ -81,7 +81,7 @@ final class Policies {
     /// approves it. The answer is the policy in force.
     func update(_ caller: Caller, _ call: Call<PolicyPath, PolicyUpdate>) async throws -> PolicyResponse {
         // A repeated request must not send the mails again.
-        if let earlier: PolicyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: PolicyResponse = try await services.ledger.replayEarlierAnswer(caller) { return earlier }
         let change = try PolicyChange(call.body)
         let answer: PolicyResponse = try await write(
             caller, call.parameters.policyID, deniedAs: .policyChangeDenied
@@ -90,7 +90,7 @@ final class Policies {
             guard policy.terms.owners.contains(member.userID) else {
                 return .denied(.policyChangeDenied, to: member, .policyOwnerOnly)
             }
-            try policy.requireMatch(caller)
+            try policy.requireIfMatch(of: caller)
             let terms = try change.applied(to: policy.terms)
             guard terms != policy.terms else { return .answer(policy.response) }
             let pseudonyms = try await checkedOwnerPseudonyms(of: terms, policy, queries)
@@ -103,7 +103,7 @@ final class Policies {
             let approvers = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
             if approvers.isSuperset(of: policy.requiredApprovers(of: terms)) {
                 let approval = isProposed ? makeApproval(of: policy, by: member, nil, at: caller.now) : nil
-                let (act, changedPolicy) = enactAct(terms, policy, member, pseudonyms, approval)
+                let (act, changedPolicy) = enactmentAct(terms, policy, member, pseudonyms, approval)
                 return .perform(
                     try await addingDailyCount(act, member, at: caller.now, queries), changedPolicy.response)
             }
@@ -115,15 +115,15 @@ final class Policies {
             )
             let (act, proposedPolicy) =
                 isProposed
-                ? approveAct(policy, member, makeApproval(of: policy, by: member, nil, at: caller.now))
-                : proposeAct(
+                ? approvalAct(policy, member, makeApproval(of: policy, by: member, nil, at: caller.now))
+                : proposalAct(
                     terms, policy, member, pseudonyms, ids, DeliveryIDs(services.random, at: caller.now), at: caller.now
                 )
             return .perform(try await addingDailyCount(act, member, at: caller.now, queries), proposedPolicy.response)
         }
         if let mailer = services.mailer, let proposal = answer.proposal, proposal.proposedAt == caller.now {
-            let addressQuery = PolicyStatements.addressesOfNotified(of: proposal.id, in: answer.familyID)
-            for row in try await services.database.query(addressQuery).map({ $0 }) {
+            let emailQuery = PolicyStatements.coOwnerNoticeEmails(of: proposal.id, in: answer.familyID)
+            for row in try await services.database.query(emailQuery).map({ $0 }) {
                 mailer.send(.coOwnerProposed, to: try row["email"])
             }
         }
@@ -137,19 +137,19 @@ final class Policies {
             guard policy.permittedApprovers.contains(member.userID) else {
                 return .denied(.policyApproveDenied, to: member, .policyOwnerOnly)
             }
-            try policy.requireMatch(caller)
+            try policy.requireIfMatch(of: caller)
             let earlier = try await queries.query(PolicyStatements.approval(of: policy, by: member.userID))
             if let row = earlier.first { return .answer(try ApprovalResponse(row)) }
             let approval = makeApproval(of: policy, by: member, call.body?.comment, at: caller.now)
             guard let proposal = policy.proposal,
                 proposal.approvers.union([member.userID]).isSuperset(of: policy.requiredApprovers(of: proposal.terms))
             else {
-                let act = approveAct(policy, member, approval).act
+                let act = approvalAct(policy, member, approval).act
                 return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
             }
             try policy.requireCoOwnerReplacementDelay(at: caller.now)
             let pseudonyms = try await checkedOwnerPseudonyms(of: proposal.terms, policy, queries)
-            let act = enactAct(proposal.terms, policy, member, pseudonyms, approval).act
+            let act = enactmentAct(proposal.terms, policy, member, pseudonyms, approval).act
             return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
         }
     }
@@ -161,7 +161,7 @@ final class Policies {
     ) async throws -> Act {
         var act = act
         let count = DailyCount(limit: .policyChanges, user: member.userID)
-        act.statements.append(try await count.incrementStatement(at: now, queries))
+        act.statements.append(try await count.checkedIncrement(at: now, queries))
         return act
     }
 

@@ -5,10 +5,10 @@ extension PolicyStatements {
     /// The retention rule for the comments of approvals. The approvals themselves stay.
     static let retentionOfComments = RetentionRule(
         "approval_comments", Retention.twoYears,
-        due: {
+        countDue: {
             "SELECT count(*) AS count FROM policy_approvals WHERE comment IS NOT NULL AND approved_at < \($0)"
         },
-        end: { count, moment in
+        clearDue: { count, moment in
             """
             UPDATE policy_approvals SET comment = NULL WHERE (family_id, id) IN (
                 SELECT family_id, id FROM policy_approvals WHERE comment IS NOT NULL AND approved_at < \(moment)

@@ -54,7 +54,7 @@ enum PolicyStatements {
 
     /// Reads the `email` of everybody who is notified of a proposed co-owner: the owner who left, and the guardians
     /// other than the proposer. No row unless a new co-owner is proposed in place of one who left.
-    static func addressesOfNotified(of proposal: PolicyProposalID, in family: FamilyID) -> SQL {
+    static func coOwnerNoticeEmails(of proposal: PolicyProposalID, in family: FamilyID) -> SQL {
         """
         SELECT u.email FROM policies o
         JOIN users u ON u.id = o.left_owner OR u.id IN (
@@ -147,7 +147,7 @@ enum PolicyStatements {
     }
 
     /// Part of a purge: removes the comments that the person wrote.
-    static func deleteComments(of user: UserID) -> SQL {
+    static func deleteApprovalComments(of user: UserID) -> SQL {
         """
         UPDATE policy_approvals SET comment = NULL FROM ledger_stamp
         WHERE policy_approvals.approver_id = \(user) AND policy_approvals.comment IS NOT NULL

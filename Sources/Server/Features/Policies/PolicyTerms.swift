@@ -58,9 +58,9 @@ extension PolicyTerms {
     /// The maximum number of client values in a policy.
     static let maxClientValues = 32
     /// The maximum number of Unicode scalars in the name of a client value.
-    static let maxNameLength = 64
+    static let maxClientNameLength = 64
     /// The maximum number of Unicode scalars in a text that is a client value.
-    static let maxTextLength = 256
+    static let maxClientTextLength = 256
 
     /// Creates terms from values that a client sent or the database stores, and validates the values.
     /// - Parameter constraints: values under the names of the API; missing limits get the standard values.
@@ -71,7 +71,7 @@ extension PolicyTerms {
             clientValues[member.key] = try Self.checkedClientValue(member.key, member.value)
         }
         guard clientValues.count <= Self.maxClientValues else {
-            throw APIError.policyHasTooManyNames(limit: Self.maxClientValues)
+            throw APIError.policyHasTooManyUnknownLimits(limit: Self.maxClientValues)
         }
         self.init(owners: owners, limits: try Self.limits(constraints), clientValues: clientValues)
     }
@@ -127,8 +127,8 @@ extension PolicyTerms {
     /// Returns a client value in its stored form. Whole numbers become integers, so that a value still equals itself
     /// when it is read back.
     private static func checkedClientValue(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
-        guard (1...maxNameLength).contains(name.unicodeScalars.count) else {
-            throw APIError.policyNameIsTooLong(limit: maxNameLength)
+        guard (1...maxClientNameLength).contains(name.unicodeScalars.count) else {
+            throw APIError.policyLimitNameIsInvalid(limit: maxClientNameLength)
         }
         if let currentName = PolicyChange.formerNames[name] {
             throw APIError.policyLimitIsInvalid(name, "is called \(currentName)")
@@ -139,8 +139,8 @@ extension PolicyTerms {
             guard number.isFinite else { throw APIError.policyLimitIsInvalid(name, "must be a finite number") }
             return value.integerValue.map { .integer($0) } ?? value
         case .string(let text):
-            guard text.unicodeScalars.count <= maxTextLength else {
-                throw APIError.policyLimitIsInvalid(name, "must have at most \(maxTextLength) characters")
+            guard text.unicodeScalars.count <= maxClientTextLength else {
+                throw APIError.policyLimitIsInvalid(name, "must have at most \(maxClientTextLength) characters")
             }
             return value
         case .null, .array, .object:

@@ -56,7 +56,7 @@ package final class MemberPreferences {
         {
             try await services.refuse(caller, member, .preferencesReadDenied, denial)
         }
-        return try await currentPreferences(of: user, seenBy: member, services.database).response
+        return try await currentPreferences(of: user, inFamilyOf: member, services.database).response
     }
 
     /// Merges the document into the stored one, name by name; null removes a name.
@@ -72,7 +72,7 @@ package final class MemberPreferences {
             {
                 return .denied(.preferencesChangeDenied, to: member, denial)
             }
-            let current = try await currentPreferences(of: user, seenBy: member, queries)
+            let current = try await currentPreferences(of: user, inFamilyOf: member, queries)
             if let tags = caller.context.ifMatch, !IfMatch.matches(current.entityTag, in: tags) {
                 throw APIError.preferencesHaveChanged
             }
@@ -89,9 +89,9 @@ package final class MemberPreferences {
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [
                     storeStatement(changedPreferences.stored, after: current, at: caller.now),
-                    try await count.incrementStatement(at: caller.now, queries),
+                    try await count.checkedIncrement(at: caller.now, queries),
                 ]
-                    + (change.movesEscalationSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
+                    + (change.mayMoveEscalationSteps ? NagStatements.makeDue(of: user, at: caller.now) : [])
                     + (changedPreferences.stored.switchesServerAIOff
                         ? [DraftStatements.expireSwitchedOff(of: user, at: caller.now)] : []))
             return .perform(act, changedPreferences.response)
@@ -111,14 +111,15 @@ package final class MemberPreferences {
         return PreferenceStatements.store(
             stored, of: current.user, hasDigest: hasDigest,
             skippedDate: startsDigests
-                ? DigestDecision.skippedDate(at: new.digestAt, now: now, zone: services.zones.zone(new.timeZone)) : nil,
+                ? DigestDecision.skippedDate(at: new.digestAt, now: now, zone: services.zones.zoneOrUTC(new.timeZone))
+                : nil,
             at: now)
     }
 
     /// Returns a member's current preferences.
     /// - Throws: 404 for somebody who is no active member.
     private func currentPreferences(
-        of user: UserID, seenBy member: Member, _ queries: any Queries
+        of user: UserID, inFamilyOf member: Member, _ queries: any Queries
     ) async throws -> CurrentPreferences {
         let rows = try await queries.query(PreferenceStatements.current(of: user, in: member.familyID))
         guard let row = rows.first else { throw APIError.noSuchMember }

@@ -44,7 +44,7 @@ struct PreferenceChange {
     subscript(key: PreferenceKey) -> JSONValue? { members.last { $0.key == key.rawValue }?.value }
 
     /// Whether the change can move the times at which nags to the person escalate.
-    var movesEscalationSteps: Bool {
+    var mayMoveEscalationSteps: Bool {
         members.contains { member in
             switch PreferenceKey(rawValue: member.key) {
             case .quietHoursEnabled, .quietHoursStart, .quietHoursEnd, .timeZone, .useCommitTimeForEscalation: true

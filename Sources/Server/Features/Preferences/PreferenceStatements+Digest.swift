@@ -15,7 +15,7 @@ struct DigestSchedule {
     /// current version.
     fileprivate let version: (changeSeq: Int64, nextAt: Timestamp)
 
-    /// Reads a row of `PreferenceStatements.digestsDue`.
+    /// Reads a row of `PreferenceStatements.dueDigestSchedules`.
     init(_ row: Row) throws(PostgresError) {
         familyID = try row["family_id"]
         userID = try row["user_id"]
@@ -31,7 +31,7 @@ struct DigestSchedule {
 /// Statements on when people get their daily digests.
 extension PreferenceStatements {
     /// Reads the schedules that have been due longest: those with a due digest, and those whose settings have changed.
-    static func digestsDue(at now: Timestamp, limit: Int) -> SQL {
+    static func dueDigestSchedules(at now: Timestamp, limit: Int) -> SQL {
         """
         SELECT p.family_id, p.user_id, p.prefs, p.changed_by, p.next_digest_at,
                (p.last_digest_on - DATE '1970-01-01')::bigint AS last_digest_day,

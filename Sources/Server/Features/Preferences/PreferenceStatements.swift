@@ -17,7 +17,8 @@ enum PreferenceStatements {
 
     /// The columns of the row `k` for the quiet hours that guardians have set for a child. They are read as
     /// `QuietHours`.
-    static let childQuietHours: SQL = "k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end"
+    static let childQuietHoursColumns: SQL =
+        "k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end"
 
     /// Reads an active member's pseudonym, stored preferences, and the sequence number and time of their last change: 0
     /// and the time of joining if nothing was ever set.
@@ -32,7 +33,7 @@ enum PreferenceStatements {
     }
 
     /// Part of an act: deletes a person's preferences in all families that they have left.
-    static func delete(of user: UserID) -> SQL {
+    static func deleteInLeftFamilies(of user: UserID) -> SQL {
         """
         DELETE FROM preferences p USING ledger_stamp, memberships m
         WHERE m.user_id = \(user) AND m.status = 'removed' AND p.family_id = m.family_id AND p.user_id = m.user_id

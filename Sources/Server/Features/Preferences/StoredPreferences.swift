@@ -91,7 +91,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
 }
 
 extension QuietHours {
-    /// Reads the columns of `PreferenceStatements.childQuietHours`; nil where none are set.
+    /// Reads the columns of `PreferenceStatements.childQuietHoursColumns`; nil where none are set.
     init?(ofChild row: Row) throws(PostgresError) {
         guard let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"]
         else {

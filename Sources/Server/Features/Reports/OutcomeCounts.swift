@@ -9,7 +9,7 @@ import SQL
 struct OutcomeCounts {
     var total = 0
     var completed = 0
-    var onTime = 0
+    var completedOnTime = 0
     var missed = 0
 
     init() {}
@@ -17,7 +17,7 @@ struct OutcomeCounts {
     init(_ row: Row) throws(PostgresError) {
         total = try row["total"]
         completed = try row["completed"]
-        onTime = try row["on_time"]
+        completedOnTime = try row["on_time"]
         missed = try row["missed"]
     }
 
@@ -29,7 +29,7 @@ struct OutcomeCounts {
     static func += (sum: inout OutcomeCounts, part: OutcomeCounts) {
         sum.total += part.total
         sum.completed += part.completed
-        sum.onTime += part.onTime
+        sum.completedOnTime += part.completedOnTime
         sum.missed += part.missed
     }
 
@@ -38,7 +38,7 @@ struct OutcomeCounts {
         var object = JSONObject()
         object["total_nags"] = .integer(Int64(total))
         object["completed"] = .integer(Int64(completed))
-        object["completed_on_time"] = .integer(Int64(onTime))
+        object["completed_on_time"] = .integer(Int64(completedOnTime))
         object["missed"] = .integer(Int64(missed))
         object["open"] = .integer(Int64(total - completed - missed))
         object["completion_rate"] = .double(completionRate)

@@ -17,7 +17,7 @@ enum ReportStatements {
                    count(*) FILTER (WHERE status = 'completed') AS completed,
                    count(*) FILTER (WHERE status = 'completed' AND completed_at <= due_at) AS on_time,
                    count(*) FILTER (WHERE status = 'missed') AS missed
-            FROM nags WHERE \(isDue(family, start, end)) GROUP BY week, category
+            FROM nags WHERE \(wasDueInPeriod(family, start, end)) GROUP BY week, category
             """
     }
 
@@ -26,7 +26,7 @@ enum ReportStatements {
         """
         SELECT x.category, count(*) AS count
         FROM nags JOIN excuses x ON x.family_id = nags.family_id AND x.nag_id = nags.id
-        WHERE \(isDue(family, start, end)) GROUP BY x.category
+        WHERE \(wasDueInPeriod(family, start, end)) GROUP BY x.category
         """
     }
 
@@ -42,13 +42,13 @@ enum ReportStatements {
             WHERE deliveries.family_id = nags.family_id AND deliveries.nag_id = nags.id
                 AND deliveries.user_id = nags.recipient_id AND deliveries.status IN ('sent', 'delivered')
         ) d
-        WHERE \(isDue(family, start, end)) AND nags.status = 'completed' AND nags.completed_at >= d.first_at
+        WHERE \(wasDueInPeriod(family, start, end)) AND nags.status = 'completed' AND nags.completed_at >= d.first_at
         GROUP BY GROUPING SETS ((nags.recipient_id), ()) ORDER BY nags.recipient_id
         """
     }
 
     /// Returns the condition that a nag was due in a period. Withdrawn and cancelled nags do not count.
-    private static func isDue(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
+    private static func wasDueInPeriod(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
         var conditions: [SQL] = [
             "nags.family_id = \(family)", "nags.status NOT IN ('withdrawn', 'cancelled_relationship_change')",
         ]

@@ -12,7 +12,7 @@ enum AbuseReportStatements {
 
     /// Reads a person whom the reporter knows, now or formerly, from a family or a connection: their `pseudonym`, and
     /// whether they are or were in `family`. No row: the reporter does not know the person, or the account is deleted.
-    static func target(_ target: UserID, of reporter: UserID, in family: FamilyID?) -> SQL {
+    static func knownTarget(_ target: UserID, of reporter: UserID, in family: FamilyID?) -> SQL {
         """
         SELECT u.pseudonym, EXISTS (
             SELECT 1 FROM memberships m WHERE m.family_id = \(family) AND m.user_id = u.id) AS is_in_family

@@ -30,7 +30,7 @@ final class AbuseReports {
             let seq = try await Ledger.newestSequenceNumber(of: .outside, queries)
             let account = try await services.access.account(caller, queries)
             let rows = try await queries.query(
-                AbuseReportStatements.target(body.targetID, of: caller.userID, in: account.family))
+                AbuseReportStatements.knownTarget(body.targetID, of: caller.userID, in: account.family))
             guard let target = rows.first else { throw APIError.noSuchUser }
             try await requireQuota(caller, queries)
             let report = AbuseReportResponse(

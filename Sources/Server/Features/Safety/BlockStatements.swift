@@ -20,7 +20,7 @@ enum BlockStatements {
     }
 
     /// Reads a page of the blocks that a person made, active and lifted, the newest first.
-    static func page(of user: UserID, _ page: PageRequest) -> SQL {
+    static func page(by user: UserID, _ page: PageRequest) -> SQL {
         page.select(
             "b.id, b.actor_id, b.target_id, b.state", from: "blocks", as: "b", where: "b.actor_id = \(user)",
             orderBy: "b.created_at DESC, b.id DESC")
@@ -29,7 +29,7 @@ enum BlockStatements {
     /// Reads a person's pseudonym, and the blocker's block against them, active or lifted, if there is one. No row: the
     /// account does not exist or is deleted, or there is no block and the blocker knows the person neither from a
     /// family nor from a connection.
-    static func block(by actor: UserID, against target: UserID) -> SQL {
+    static func targetWithBlock(by actor: UserID, against target: UserID) -> SQL {
         """
         SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state
         FROM users u LEFT JOIN blocks b ON b.actor_id = \(actor) AND b.target_id = u.id

@@ -23,7 +23,7 @@ package final class Safety {
     /// Lists the caller's own blocks, including lifted ones, newest first.
     func listBlocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
         _ = try await services.access.account(caller, services.database)
-        let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
+        let rows = try await services.database.query(BlockStatements.page(by: caller.userID, call.parameters))
         return try Page(rows, answering: call.parameters) { try BlockResponse($0) }
     }
 
@@ -33,7 +33,7 @@ package final class Safety {
         let target = call.body.targetID
         guard target != caller.userID else { throw APIError.blocksSelf }
         return try await write(caller, against: target) { blocker, queries in
-            let rows = try await queries.query(BlockStatements.block(by: caller.userID, against: target))
+            let rows = try await queries.query(BlockStatements.targetWithBlock(by: caller.userID, against: target))
             guard let row = rows.first else { throw APIError.noSuchUser }
             let existingBlock = try BlockResponse(row)
             if let existingBlock, existingBlock.state == .active { return .answer(existingBlock) }
@@ -82,7 +82,7 @@ package final class Safety {
             _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ statement: SQL, at now: Timestamp,
             _ queries: any Queries
         ) async throws -> Act {
-            let count = try await DailyCount(limit: .blockChanges, user: block.actorID).incrementStatement(
+            let count = try await DailyCount(limit: .blockChanges, user: block.actorID).checkedIncrement(
                 at: now, queries)
             return Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,

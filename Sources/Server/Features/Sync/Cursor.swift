@@ -46,7 +46,7 @@ struct Cursor {
     }
 
     /// Whether the cursor is so recent that no nag that closed after it can have left the feed.
-    func isRecent(at now: Timestamp) -> Bool {
+    func isWithinNagRetention(at now: Timestamp) -> Bool {
         Timestamp(seconds: issueDay * 86_400) >= now - SyncStatements.closedNagRetention
     }
 }

@@ -29,7 +29,7 @@ final class Feed {
             caller, family, request, withFacts: call.parameters.includesFacts, caller.now, reserving: &memory)
         // A legacy client sends the page's `server_time` back, so the session stores it as a valid position.
         // Development tokens have no session.
-        if request.isLegacy, !page.isGranted, let session = caller.sessionID {
+        if request.isLegacy, !page.isAlreadyGranted, let session = caller.sessionID {
             _ = try await services.database.query(SyncStatements.insertGrant(page.grant, to: session, in: family))
         }
         return page.json
@@ -53,7 +53,7 @@ final class Feed {
         _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp
     ) async throws -> PageRows {
         let start = request.start
-        if let standby = services.standby, start.mayBeLong(at: now), standby.checkReadiness() {
+        if let standby = services.standby, start.mayHaveManyRows(at: now), standby.admitRead() {
             let primaryStatement = SyncStatements.page(
                 family, for: caller, from: start, request.size, withEntities: false,
                 withFacts: withFacts)
@@ -83,7 +83,7 @@ final class Feed {
         if let stamp, stamp > gate.clockTime { return PageRows(rows) }
         let entities = SyncStatements.entitiesFromStandby(
             family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning, request.size)
-        return await standby.rows(of: entities).map { PageRows(rows, entities: $0) }
+        return await standby.readRows(of: entities).map { PageRows(rows, entities: $0) }
     }
 }
 

@@ -23,12 +23,12 @@ struct FeedPage {
     /// The size of one entity's rows, in bytes, at which a page ends: the row that exceeds it is the last one. Later
     /// rows are left for the next page, as are those beyond `FeedPageSize`. A page that has not yet reached beyond its
     /// first second can be larger.
-    static let maxEntityBytes = 512 << 10
+    static let maxPartBytes = 512 << 10
 
     /// The position that the session gets with this page.
     let grant: GrantedPosition
     /// Whether the session was granted the position of `grant` before this page.
-    let isGranted: Bool
+    let isAlreadyGranted: Bool
     let json: [UInt8]
 
     /// Creates a page from its rows.
@@ -56,7 +56,7 @@ struct FeedPage {
         }
         let serverTime = (cutStamp ?? gate.clockTime).flooredToMillisecond
         grant = GrantedPosition(second: serverTime.seconds, visibility: gate.visibility)
-        isGranted = gate.isGranted(grant)
+        isAlreadyGranted = gate.isGranted(grant)
         let mustRefetch = request.hasUnusableCursor || (!request.isLegacy && !gate.isPositionValid)
         // Facts are as of the newest moment, so only the page that reaches it contains them.
         let facts = cutStamp == nil ? try DeviceFacts.facts(page.primary, Self.rows(of: .facts, in: page.primary)) : nil
@@ -92,13 +92,13 @@ struct FeedPage {
     private static func fittingRows(
         _ range: Range<Int>, _ rows: Rows, _ size: FeedPageSize
     ) -> (range: Range<Int>, isCut: Bool) {
-        let allRows = (range, range.count >= size.rows)
-        guard rows.memoryBytes > maxEntityBytes, let first = range.first else { return allRows }
+        let allRows = (range, range.count >= size.rowsPerPart)
+        guard rows.memoryBytes > maxPartBytes, let first = range.first else { return allRows }
         let firstSecond = rows[first].timestamp(FeedColumns.stamp).seconds
         var bytes = 0
         for index in range.dropLast() {
             bytes += rows[index].byteCount
-            if bytes > maxEntityBytes, rows[index].timestamp(FeedColumns.stamp).seconds > firstSecond {
+            if bytes > maxPartBytes, rows[index].timestamp(FeedColumns.stamp).seconds > firstSecond {
                 return (first..<index + 1, true)
             }
         }
@@ -116,8 +116,8 @@ struct FeedPage {
                 write("nag_events", rows, ranges[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, ranges[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, ranges[3], family, to: &json) { FeedEntities.points(&$0) }
-                // Each page contains all connections, at most `FeedPageSize.exact.rows`, because their stamps are of
-                // their own ledgers, not of the family's.
+                // Each page contains all connections, at most `FeedPageSize.exact.rowsPerPart`, because their stamps
+                // are of their own ledgers, not of the family's.
                 write("connections", primary, Self.rows(of: .connections, in: primary), family, to: &json) {
                     FeedEntities.connection(&$0)
                 }

@@ -4,13 +4,13 @@ import SQL
 /// The largest number of rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second,
 /// so a page always reaches beyond the second in which it starts.
 struct FeedPageSize: Hashable {
-    let rows: Int
+    let rowsPerPart: Int
 
     /// The size for clients that page by `cursor`, which ask for the next page at once.
-    static let exact = FeedPageSize(rows: 500)
+    static let exact = FeedPageSize(rowsPerPart: 500)
     /// The size for clients that page by `since`, which ask only every five minutes or less often. It is enough for
     /// ninety days of a busy family.
-    static let legacy = FeedPageSize(rows: 2_000)
+    static let legacy = FeedPageSize(rowsPerPart: 2_000)
 }
 
 /// Every statement of the feed.
@@ -25,8 +25,8 @@ enum SyncStatements {
     ///
     /// The first row is part 0, the gate. Without any row, the session has ended. The other rows are ordered by part (1
     /// nags, 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position.
-    /// Part 5 has the caller's connections, at most `FeedPageSize.exact.rows`, except those that ended before the
-    /// retention period. `FeedColumns` describes the columns.
+    /// Part 5 has the caller's connections, at most `FeedPageSize.exact.rowsPerPart`, except those that ended before
+    /// the retention period. `FeedColumns` describes the columns.
     ///
     /// An answer of the mediator is shown to the person who asked, while they may read its nag. A sent digest is shown
     /// to its sender and its recipients.
@@ -71,7 +71,7 @@ enum SyncStatements {
     private static func gate(
         _ family: FamilyID, for caller: Caller, if check: SQL, from start: FeedStart
     ) -> SQL {
-        let condition = start.condition(at: caller.now)
+        let condition = start.validityCondition(at: caller.now)
         return """
             WITH reader AS MATERIALIZED (
                 SELECT u.id AS user_id, u.status, CASE WHEN m.role <> 'child' THEN u.email END AS address, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
@@ -108,22 +108,22 @@ enum SyncStatements {
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
                      AND sync_ts < \(caller.now - eventRetention) AND \(isVisibleToReader)
-                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rowsPerPart))
                 UNION ALL
                 (SELECT \(FeedEntities.nagColumns) FROM nags n
                  WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
                      AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
                           OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
                      AND \(isVisibleToReader)
-                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rows))
-            ) n ORDER BY sync_ts, id LIMIT \(literal: size.rows)
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: size.rowsPerPart))
+            ) n ORDER BY sync_ts, id LIMIT \(literal: size.rowsPerPart)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
             SELECT \(FeedEntities.nagEventColumns)
             FROM nag_events e
             WHERE gate.sees_all AND e.family_id = gate.family_id AND sync_ts >= gate.event_start
-            ORDER BY e.family_id, sync_ts, id LIMIT \(literal: size.rows)
+            ORDER BY e.family_id, sync_ts, id LIMIT \(literal: size.rowsPerPart)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -132,7 +132,7 @@ enum SyncStatements {
                 (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id", size)))
                 UNION ALL
                 (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id", size)))
-            ) e ORDER BY sync_ts, id LIMIT \(literal: size.rows)
+            ) e ORDER BY sync_ts, id LIMIT \(literal: size.rowsPerPart)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -141,7 +141,7 @@ enum SyncStatements {
             WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
                 AND \(AIStatements.isReader(reader, "a"))
                 AND (gate.sees_all OR a.nag_id = '00000000-0000-0000-0000-000000000000' OR \(isOwnNag(of: "a")))
-            ORDER BY a.family_id, sync_ts, id LIMIT \(literal: size.rows)
+            ORDER BY a.family_id, sync_ts, id LIMIT \(literal: size.rowsPerPart)
         ) x
         UNION ALL
         SELECT x.* FROM gate, LATERAL (
@@ -149,7 +149,7 @@ enum SyncStatements {
             FROM gamification_events p
             WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                 AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
-            ORDER BY p.family_id, sync_ts, id LIMIT \(literal: size.rows)
+            ORDER BY p.family_id, sync_ts, id LIMIT \(literal: size.rowsPerPart)
         ) x
         """
     }
@@ -162,7 +162,7 @@ enum SyncStatements {
             FROM (\(ConnectionStatements.connections(of: "g.user_id", address: "g.address"))) c
             WHERE g.family_id IS NOT NULL
                 AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
-            ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: FeedPageSize.exact.rows)
+            ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: FeedPageSize.exact.rowsPerPart)
         ) x
         """
     }
@@ -186,7 +186,7 @@ enum SyncStatements {
         """
         SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id, source FROM nag_events e
         WHERE NOT gate.sees_all AND e.family_id = gate.family_id AND \(condition) AND sync_ts >= gate.event_start
-        ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: size.rows)
+        ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: size.rowsPerPart)
         """
     }
 
@@ -264,7 +264,7 @@ enum FeedStart {
     var isBeginning: Bool { if case .beginning = self { true } else { false } }
 
     /// Returns the condition that the claim is valid, on the columns of `visible_to_caller`.
-    fileprivate func condition(at now: Timestamp) -> SQL {
+    fileprivate func validityCondition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning, .valid: "true"
         case .sinceSecond(let second): "granted @> ARRAY[\(GrantedPosition.storedNumber(second: second))]"
@@ -272,7 +272,7 @@ enum FeedStart {
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.position) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
              AND (visibility & 4 = 0 OR \(cursor.visibility.consentNumber) = 0 OR visibility >> 3 BETWEEN 1 AND \(cursor.visibility.consentNumber))
-             AND (ts = \(cursor.position) OR \(cursor.isRecent(at: now))))
+             AND (ts = \(cursor.position) OR \(cursor.isWithinNagRetention(at: now))))
             """
         }
     }
@@ -290,5 +290,5 @@ enum FeedStart {
     fileprivate var positionSQL: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
 
     /// Whether a page may have many rows: it starts at the beginning or more than an hour ago.
-    func mayBeLong(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }
+    func mayHaveManyRows(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }
 }

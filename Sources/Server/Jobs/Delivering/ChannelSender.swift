@@ -23,7 +23,7 @@ final class ChannelSender {
     /// The time for which a claimed delivery belongs to its sender, well above the time that a provider may take.
     static let lease = Timestamp.Span.minutes(5)
     /// The part of the lease that must be left for an attempt to begin.
-    private static let longestAttempt = Timestamp.Span.minutes(2)
+    private static let minRemainingLease = Timestamp.Span.minutes(2)
     /// The time between two rounds, unless more deliveries may be due and can run.
     private static let period = Duration.milliseconds(500)
 
@@ -38,7 +38,7 @@ final class ChannelSender {
     private let passesPhones: Bool
     /// The maximum number of deliveries that run at once: the smallest limit of the providers.
     private let concurrency: Int
-    private let policy: RetryPolicy
+    private let retryPolicy: RetryPolicy
     private let staleAfter: Timestamp.Span
     private let figures: DeliveryFigures
     private let calls: CallTracer
@@ -58,12 +58,12 @@ final class ChannelSender {
 
     init(
         _ services: Services, _ channel: DeliveryChannel, over providers: [any MessageProvider],
-        passesTokens: Bool = false, passesPhones: Bool = false, policy: RetryPolicy = RetryPolicy(),
+        passesTokens: Bool = false, passesPhones: Bool = false, retryPolicy: RetryPolicy = RetryPolicy(),
         staleAfter: Timestamp.Span, figures: DeliveryFigures, calls: CallTracer, log: Log,
         reach: @escaping (Point) throws -> Void = { _ in }
     ) {
-        (self.services, self.channel, self.providers, self.policy) = (services, channel, providers, policy)
-        (self.passesTokens, self.passesPhones) = (passesTokens, passesPhones)
+        (self.services, self.channel, self.providers) = (services, channel, providers)
+        (self.retryPolicy, self.passesTokens, self.passesPhones) = (retryPolicy, passesTokens, passesPhones)
         concurrency = providers.map(\.concurrency).min() ?? 0
         (self.staleAfter, self.figures, self.calls, self.log) = (staleAfter, figures, calls, log)
         self.reach = reach
@@ -114,7 +114,7 @@ final class ChannelSender {
         let claims = try rows.map { row throws(PostgresError) in
             try ClaimedDelivery(row, channel, leasedUntil: now + Self.lease)
         }
-        figures.update(dueSince: isMoreWaiting ? claims.map(\.dueAt).min() : nil)
+        figures.update(dueSince: isMoreWaiting ? claims.map(\.deliveryDueAt).min() : nil)
         lastFailure = nil
         for claim in claims {
             inFlight += 1
@@ -182,14 +182,15 @@ final class ChannelSender {
         return try DailyDigest(
             try await services.database.query(
                 NagStatements.digest(
-                    of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon, limit: DailyDigest.maxNags))
+                    of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon,
+                    limit: DailyDigest.maxNamedNags))
         )
     }
 
     private func send(_ message: DeliveryMessage, _ claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
-        guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
+        guard services.clock.now() < claim.leasedUntil - Self.minRemainingLease else { return }
         var summary = SendingSummary(acknowledgedDevices: facts.acknowledgedDevices)
-        let devices = try await devices(of: claim.userID)
+        let devices = try await pushTargets(of: claim.userID)
         let personProvider = providers.first(where: \.sendsPerPerson)
         let otherDevices = devices.filter { provider(for: $0) == nil }
         // The acknowledgement of a gateway that addresses people is stored as that of a device with the person's id.
@@ -205,7 +206,7 @@ final class ChannelSender {
         for target in devices where !facts.acknowledgedDevices.contains(target.id) {
             guard let provider = provider(for: target) else { continue }
             // With many devices and a slow provider, the remaining devices get the message at the next attempt.
-            guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
+            guard services.clock.now() < claim.leasedUntil - Self.minRemainingLease else {
                 summary.add(.retry(reason: "the provider is slow"), nil)
                 break
             }
@@ -219,7 +220,7 @@ final class ChannelSender {
     }
 
     /// Returns the person's devices with open sessions; none if no provider or gateway needs them.
-    private func devices(of user: UserID) async throws -> [DeviceTarget] {
+    private func pushTargets(of user: UserID) async throws -> [DeviceTarget] {
         guard passesTokens || providers.contains(where: { !$0.sendsPerPerson }) else { return [] }
         let rows = try await services.database.query(DeviceStatements.pushTargets(of: user, at: services.clock.now()))
         return try rows.map { row throws(PostgresError) in try DeviceTarget(row) }
@@ -236,7 +237,7 @@ final class ChannelSender {
         let now = services.clock.now()
         let next = facts.nextReminder(after: now, zones: services.zones, plan: plan)
         if let retry = summary.retry,
-            let delay = policy.delay(after: claim.attempt, requested: retry.after, random: services.random)
+            let delay = retryPolicy.delay(after: claim.attempt, requested: retry.after, random: services.random)
         {
             try await record(
                 DeliveryStatements.scheduleRetry(

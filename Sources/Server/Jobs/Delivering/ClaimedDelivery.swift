@@ -15,13 +15,13 @@ struct ClaimedDelivery: Sendable {
     let attempt: Int
     let createdAt: Timestamp
     /// The time from which the delivery was to be sent.
-    let dueAt: Timestamp
+    let deliveryDueAt: Timestamp
     /// Whether it is a daily digest.
     let isDigest: Bool
     /// Whether this is a reminder of a notification that was sent before.
     let isRepeat: Bool
     /// The number of reminders before this one.
-    let repeats: Int
+    let earlierRepeatCount: Int
     let leasedUntil: Timestamp
 
     /// Reads a row of `DeliveryStatements.claim`.
@@ -32,16 +32,16 @@ struct ClaimedDelivery: Sendable {
         userID = try row["user_id"]
         attempt = try row["attempts"]
         createdAt = try row["created_at"]
-        dueAt = try row["due_at"]
+        deliveryDueAt = try row["due_at"]
         isDigest = try row["is_digest"]
         isRepeat = try row["is_repeat"]
-        repeats = try row["repeats"]
+        earlierRepeatCount = try row["repeats"]
         (self.channel, self.leasedUntil) = (channel, leasedUntil)
     }
 
     /// The ID of the message, the same at each attempt: the delivery's ID, or for each reminder an ID derived from it.
     var messageID: DeliveryID {
-        isRepeat ? DeliveryID(high: id.high, low: id.low &+ UInt64(clamping: repeats + 1)) : id
+        isRepeat ? DeliveryID(high: id.high, low: id.low &+ UInt64(clamping: earlierRepeatCount + 1)) : id
     }
 }
 
@@ -106,11 +106,11 @@ struct DeliveryFacts {
     /// Whether the person is the nag's recipient.
     private let isRecipient: Bool
     /// The time at which the notification or its last reminder was sent; nil if none was.
-    private let sentAt: Timestamp?
+    private let lastSentAt: Timestamp?
     /// What the message says, with the nag's category for messages without words.
     private let words: (description: String?, category: NagCategory?)
     /// Whether the person's account is active, and the delivery's membership or connection has not ended.
-    private let isMember: Bool
+    private let isMemberOrConnected: Bool
     /// Whether the person's consent to text messages is in force.
     private let mayReceiveSMS: Bool
     /// Whether one of the two people, the nag's or the digest's sender and recipient, blocks the other.
@@ -147,9 +147,9 @@ struct DeliveryFacts {
         nag = (try row["nag_status"], isRestarted ?? false)
         times = try NagTimes(row)
         isRecipient = try row["is_recipient"]
-        sentAt = try row["sent_at"]
+        lastSentAt = try row["sent_at"]
         words = (try row["description"], try row["category"])
-        isMember = try row["is_member"]
+        isMemberOrConnected = try row["is_member"]
         hasOpenSocket = try row["is_live"]
         phone = try row["phone"]
         mayReceiveSMS = try row["may_text"]
@@ -175,7 +175,7 @@ struct DeliveryFacts {
     ) -> SendingDecision {
         if let reason = reasonToDrop(claim, at: now) { return .drop(reason) }
         if claim.isRepeat { return decisionOnReminder(claim, at: now, zones, plan) }
-        if now - claim.dueAt > staleAfter { return .drop(.stale) }
+        if now - claim.deliveryDueAt > staleAfter { return .drop(.stale) }
         if event == NagEventType.withdrawn.rawValue, isRecipient, !wasNotified {
             // A notification that was claimed before the withdrawal may still arrive; one that is claimed later is
             // dropped.
@@ -188,7 +188,7 @@ struct DeliveryFacts {
             return end - claim.createdAt > staleAfter ? .drop(.muted) : .wait(until: end)
         }
         if let quiet = preferences.quietHours {
-            let end = quiet.end(after: now, in: zones.zone(preferences.timeZone))
+            let end = quiet.end(after: now, in: zones.zoneOrUTC(preferences.timeZone))
             if end > now { return .wait(until: end) }
         }
         if let moment = momentAfterNextStep(at: now, zones, plan) { return .wait(until: moment) }
@@ -209,7 +209,7 @@ struct DeliveryFacts {
     private func momentAfterNextStep(
         at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> Timestamp? {
-        guard isAboutOpenNag, isRecipient, let times,
+        guard requiresOpenNag, isRecipient, let times,
             let next = times.escalation(preferences, zones, plan).step(after: .phase(times.phase)),
             next.at <= now + plan.replacementLead, now < next.at + Self.stepTimeout
         else { return nil }
@@ -217,20 +217,20 @@ struct DeliveryFacts {
         return max(next.at, now) + .seconds(1)
     }
 
-    private var isAboutOpenNag: Bool {
+    private var requiresOpenNag: Bool {
         [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
     }
 
     private func reasonToDrop(_ claim: ClaimedDelivery, at now: Timestamp) -> DropReason? {
         let isOfConnection = event.flatMap(ConnectionEvent.init) != nil
-        guard isMember else { return isOfConnection ? .connectionClosed : .notAMember }
+        guard isMemberOrConnected else { return isOfConnection ? .connectionClosed : .notAMember }
         if isDraftDeleted { return .draftDeleted }
         if !mayReceiveAIText || claim.channel == .sms && !mayReceiveSMS { return .noConsent }
         if isBlocked { return .blocked }
-        if event == DeliveryMessage.digestSent, isSuspended { return .suspended }
+        if event == DeliveryMessage.digestSentEvent, isSuspended { return .suspended }
         if isSuperseded { return .superseded }
         if claim.isDigest, preferences.notificationFrequency != .dailyDigest { return .notWanted }
-        guard isAboutOpenNag else { return nil }
+        guard requiresOpenNag else { return nil }
         if nag.status != .open { return .nagClosed }
         if isSuspended { return .suspended }
         guard let phase else { return nil }
@@ -256,7 +256,7 @@ struct DeliveryFacts {
         _ claim: ClaimedDelivery, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
     ) -> SendingDecision {
         if let phase, !preferences.hasReminders(in: phase, of: words.category) { return .drop(.notWanted) }
-        guard let times, let due = nextReminder(last: sentAt ?? claim.createdAt, at: now, zones, plan) else {
+        guard let times, let due = nextReminder(last: lastSentAt ?? claim.createdAt, at: now, zones, plan) else {
             return .drop(.nagClosed)
         }
         // The scheduler is about to take the next step, which notifies somebody itself.
@@ -302,6 +302,6 @@ private struct NagTimes {
         Escalation(
             cycleStartedAt: cycleStartedAt,
             baseTime: Escalation.baseTime(dueAt: dueAt, committedAt: committedAt, preferences: preferences),
-            quietHours: preferences.quietHours, zone: zones.zone(preferences.timeZone), plan: plan)
+            quietHours: preferences.quietHours, zone: zones.zoneOrUTC(preferences.timeZone), plan: plan)
     }
 }

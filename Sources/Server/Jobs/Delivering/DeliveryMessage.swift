@@ -33,9 +33,9 @@ struct DeliveryMessage: Sendable {
     private static let maxTextBytes = 1_000
 
     /// The event of a digest that a draft sent.
-    static let digestSent = "digest_sent"
+    static let digestSentEvent = "digest_sent"
     /// The event of a daily digest.
-    static let dailyDigest = "daily_digest"
+    static let dailyDigestEvent = "daily_digest"
 
     init(
         _ claim: ClaimedDelivery, event: String, phase: EscalationPhase?, _ description: String?,
@@ -58,8 +58,8 @@ struct DeliveryMessage: Sendable {
         case nil: break
         }
         if let notice = Notice(rawValue: event) { return notice.title }
-        if event == digestSent { return "Digest of the week" }
-        if event == dailyDigest { return "Due and overdue" }
+        if event == digestSentEvent { return "Digest of the week" }
+        if event == dailyDigestEvent { return "Due and overdue" }
         return switch (NagEventType(rawValue: event), phase) {
         case (.escalated, .dueSoon): "Due soon"
         case (.escalated, .overdueSoft): "Overdue"

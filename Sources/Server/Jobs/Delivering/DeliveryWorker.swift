@@ -9,7 +9,7 @@ final class DeliveryWorker: BackgroundJob {
     static let limits = Database.Limits(connections: 2)
 
     /// The longest time that running deliveries may take when the server stops.
-    private static let drainTime = Duration.seconds(5)
+    private static let maxDrainTime = Duration.seconds(5)
 
     private let clients: [HTTPClient]
     private let poller: Poller
@@ -51,7 +51,7 @@ final class DeliveryWorker: BackgroundJob {
             return ChannelSender(
                 services, figures.channel, over: [provider] + (isPush ? [webPush?.provider].compactMap(\.self) : []),
                 passesTokens: isPush && options.sendsTokensAndPhones,
-                passesPhones: !isPush && options.sendsTokensAndPhones, policy: options.retries,
+                passesPhones: !isPush && options.sendsTokensAndPhones, retryPolicy: options.retries,
                 staleAfter: options.staleAfter, figures: figures, calls: calls, log: log, reach: reach)
         }
     }
@@ -60,10 +60,11 @@ final class DeliveryWorker: BackgroundJob {
 
     func stop() { for sender in senders { sender.stop() } }
 
-    /// Waits for the running deliveries, at most `drainTime`, and closes the connections to the providers.
+    /// Waits for the running deliveries, at most `maxDrainTime`, and closes the connections to the providers.
     /// Another instance tries the unfinished deliveries again when their lease ends.
     func finish() async {
-        let timer = poller.schedule(at: .now() + Self.drainTime) { [clients] in for client in clients { client.close() }
+        let timer = poller.schedule(at: .now() + Self.maxDrainTime) { [clients] in
+            for client in clients { client.close() }
         }
         for sender in senders { await sender.drain() }
         poller.cancel(timer)

@@ -44,7 +44,7 @@ struct GrowingLogTests {
     func ends() async throws {
         try await Self.check(isSequenced: true) { report, rests in
             #expect((1...2).contains(rests))
-            #expect(report.entries > 2 * Int64(ReconcileStatements.pageSize))
+            #expect(report.entryCount > 2 * Int64(ReconcileStatements.pageSize))
             #expect(report.findings.isEmpty, "\(report.findings)")
         }
     }
@@ -52,7 +52,7 @@ struct GrowingLogTests {
     @Test("an entry that gets its leaf while the check rests is not reported as passed over")
     func unplaced() async throws {
         try await Self.check(isSequenced: false) { report, _ in
-            #expect(report.entries > Int64(ReconcileStatements.pageSize))
+            #expect(report.entryCount > Int64(ReconcileStatements.pageSize))
             #expect(report.findings.isEmpty, "\(report.findings)")
         }
     }

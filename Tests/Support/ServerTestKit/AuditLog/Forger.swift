@@ -82,7 +82,7 @@ struct Forger {
         for var line in lines {
             let last = heads[line.entry.family]
             line.entry.number = (last?.number ?? 0) + 1
-            line.entry.previous = last?.hash ?? AuditEntry.genesis
+            line.entry.previous = last?.hash ?? AuditEntry.genesisHash
             if let last, line.entry.at <= last.at { line.entry.at = last.at + Timestamp.Span(microseconds: 1) }
             if let salt = line.salt, let plain = line.plain {
                 line.entry.act.commitment = AuditBody.commitment(salt: salt, body: plain)

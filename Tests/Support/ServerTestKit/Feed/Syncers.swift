@@ -109,7 +109,7 @@ extension SyncResponse {
     /// Whether one of the page's lists has as many rows as a page may have.
     var isFull: Bool {
         [nags.count, nagEvents.count, aiMediationEvents.count, gamificationEvents.count].contains { count in
-            [FeedPageSize.exact, .legacy].contains { $0.rows == count }
+            [FeedPageSize.exact, .legacy].contains { $0.rowsPerPart == count }
         }
     }
     var count: Int { nags.count + nagEvents.count + aiMediationEvents.count + gamificationEvents.count }

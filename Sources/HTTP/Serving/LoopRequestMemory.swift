@@ -2,7 +2,7 @@
 ///
 /// Bytes count from their arrival until their request is answered, so requests that wait to be read count too. A
 /// sixteenth of the limit is for small requests only.
-struct RequestMemory {
+struct LoopRequestMemory {
     private let limit: Int
     /// The number of bytes up to which a connection may use the sixteenth for small requests.
     private let smallLimit: Int
