@@ -6,6 +6,6 @@ public enum ConsentLimit {
     /// Returns the reason why one more consent is refused; nil when it is allowed.
     /// - Parameter givenWithinDay: the number of consents of the type that the person gave within the last 24 hours.
     public static func denial(givenWithinDay: Int) -> Denial? {
-        givenWithinDay >= perTypeAndDay ? .consentLimitReached : nil
+        givenWithinDay >= perTypeAndDay ? .dailyConsentLimitReached : nil
     }
 }

@@ -15,9 +15,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case hasOwnSignIn = "has_own_sign_in"
     case familyFull = "family_full"
     /// The limit is `FamilyLimit.accountsPerDay`.
-    case accountLimitReached = "account_limit_reached"
+    case dailyAccountLimitReached = "account_limit_reached"
     /// The limit is `ConsentLimit.perTypeAndDay`.
-    case consentLimitReached = "consent_limit_reached"
+    case dailyConsentLimitReached = "consent_limit_reached"
     case administratorOnly = "administrator_only"
     case administratorJoinsNoFamily = "administrator_joins_no_family"
     case policyOwnerOnly = "policy_owner_only"
@@ -92,9 +92,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .hasOwnSignIn:
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
         case .familyFull: "This family has \(FamilyLimit.maxMembers) members, as many as a family can have."
-        case .accountLimitReached:
+        case .dailyAccountLimitReached:
             "This family has made \(FamilyLimit.accountsPerDay) accounts within 24 hours, as many as it can. Try again tomorrow."
-        case .consentLimitReached:
+        case .dailyConsentLimitReached:
             "You have given this consent \(ConsentLimit.perTypeAndDay) times within 24 hours, which is the maximum. Try again tomorrow."
         case .administratorOnly: "Only an administrator can do this."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family and has no connections."

@@ -12,6 +12,6 @@ public enum FamilyLimit {
     /// Returns the reason why one more account is refused; nil when one is allowed.
     /// - Parameter madeWithinDay: the number of accounts created in the family within the last 24 hours.
     public static func denialOfAccount(madeWithinDay: Int) -> Denial? {
-        madeWithinDay >= accountsPerDay ? .accountLimitReached : nil
+        madeWithinDay >= accountsPerDay ? .dailyAccountLimitReached : nil
     }
 }

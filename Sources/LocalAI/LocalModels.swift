@@ -4,7 +4,9 @@ import NagzAI
 /// The models on this device that may write the texts of answers: the operating system's, and one behind a gateway on the
 /// device's loopback address.
 public struct LocalModels {
+    /// The operating system's model.
     private let system: ModelWriter?
+    /// The model behind a gateway on the device's loopback address.
     private let gateway: ModelWriter?
 
     /// The value without models: the rules write every text.

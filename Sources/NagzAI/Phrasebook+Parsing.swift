@@ -28,7 +28,7 @@ extension Phrasebook {
 
     private mutating func add(_ entry: Entry, _ recognized: inout RecognizedPhrases) throws(PoolProblem) {
         switch entry.kind {
-        case .category:
+        case .categoryName:
             categoryNames[try entry.key(0)] = try entry.plainText()
         case .tip:
             let pool = TipPoolKey(scenario: try entry.key(0), tone: try entry.key(1))
@@ -123,7 +123,9 @@ private struct RecognizedPhrases {
 private struct Entry {
     /// The kinds of lines; the raw value is the first word of the line.
     enum Kind: String {
-        case category, tip
+        /// The name of a nag's category.
+        case categoryName = "category"
+        case tip
         /// A push-back message.
         case message
         /// The reason for a tone.
@@ -159,7 +161,7 @@ private struct Entry {
     var isShown: Bool {
         switch kind {
         case .excuse, .coachTopic, .coachFollowUp, .variant, .avoid: false
-        case .category, .tip, .message, .reason, .digest, .excuseSentence, .coach: true
+        case .categoryName, .tip, .message, .reason, .digest, .excuseSentence, .coach: true
         }
     }
 
@@ -190,7 +192,7 @@ extension Entry.Kind {
         switch self {
         case .coachFollowUp, .avoid: 0
         case .tip, .message: 2
-        case .category, .reason, .digest, .excuse, .excuseSentence, .coach, .coachTopic, .variant: 1
+        case .categoryName, .reason, .digest, .excuse, .excuseSentence, .coach, .coachTopic, .variant: 1
         }
     }
 
@@ -198,7 +200,7 @@ extension Entry.Kind {
     fileprivate var isPool: Bool {
         switch self {
         case .tip, .message, .excuse, .excuseSentence, .coachTopic, .coachFollowUp, .variant, .avoid: true
-        case .category, .reason, .digest, .coach: false
+        case .categoryName, .reason, .digest, .coach: false
         }
     }
 }

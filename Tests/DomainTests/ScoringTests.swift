@@ -126,7 +126,7 @@ import Testing
         #expect(FamilyLimit.denialOfMember(active: 49) == nil)
         #expect(FamilyLimit.denialOfMember(active: 50) == .familyFull)
         #expect(FamilyLimit.denialOfAccount(madeWithinDay: 49) == nil)
-        #expect(FamilyLimit.denialOfAccount(madeWithinDay: 50) == .accountLimitReached)
+        #expect(FamilyLimit.denialOfAccount(madeWithinDay: 50) == .dailyAccountLimitReached)
     }
 
     static let snoozesCases: [(String, String, SnoozeAllowance?, Denial?)] = [

@@ -31,7 +31,7 @@ final class LoopSockets {
         self.loopNumber = number
         self.poller = poller
         host = WebSocketHost(limits: limits, memory: memory)
-        exchange.socketMailboxes[number].open { [weak self] in self?.receive($0) }
+        exchange.socketMailboxes[number].open { [weak self] in self?.forward($0) }
     }
 
     /// The person who opened a socket, and their rights.
@@ -98,7 +98,8 @@ final class LoopSockets {
         for continuation in continuations { continuation.resume() }
     }
 
-    private func receive(_ messages: [SocketMessage]) {
+    /// Delivers the hub's events to their sockets, and closes the sockets that the hub has revoked.
+    private func forward(_ messages: [SocketMessage]) {
         for message in messages {
             switch message {
             case .events(let events, let id): sockets[id]?.deliver(events)

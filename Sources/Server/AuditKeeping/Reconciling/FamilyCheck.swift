@@ -45,7 +45,7 @@ struct FamilyCheck {
         // finished, and an entry that was read before it had its leaf would look skipped.
         let end: Int64? = try await database.query(ReconcileStatements.newestSequenceNumber(of: family)).first?["seq"]
         while true {
-            let rows = try await database.query(ReconcileStatements.entries(of: family, after: scan.lastNumber))
+            let rows = try await database.query(ReconcileStatements.entryPage(of: family, after: scan.lastNumber))
             guard rows.count == ReconcileStatements.pageSize, try rows[rows.count - 1]["leaf"] as [UInt8]? != nil else {
                 break
             }
@@ -106,7 +106,7 @@ struct FamilyCheck {
     ) async throws -> StateReport {
         var scan = pagedScan
         while true {
-            let rows = try await queries.query(ReconcileStatements.entries(of: scan.family, after: scan.lastNumber))
+            let rows = try await queries.query(ReconcileStatements.entryPage(of: scan.family, after: scan.lastNumber))
             try await scanEntries(rows, &scan, queries)
             try await renew()
             guard rows.count == ReconcileStatements.pageSize else { break }

@@ -30,7 +30,7 @@ enum ReconcileStatements {
         """
 
     /// Reads the next page of a family's entries after a sequence number, in order, with their bodies and leaves.
-    static func entries(of family: FamilyID, after number: Int64) -> SQL {
+    static func entryPage(of family: FamilyID, after number: Int64) -> SQL {
         """
         SELECT \(entryColumns)
         FROM audit_entry e

@@ -73,7 +73,7 @@ extension ExecutionReport {
     /// Reads the columns `report`, `evaluated`, `id` and `route` of a row.
     init(stored row: Row) throws {
         let text: String = try row["report"]
-        guard var members = StoredReport.completeMembers(of: text) else {
+        guard var members = StoredReport.membersWithDefaults(of: text) else {
             throw PostgresError.unexpectedShape("a report")
         }
         let (id, route): (ExecutionID, String?) = (try row["id"], try row["route"])
@@ -92,7 +92,7 @@ extension ExecutionReport {
 
 extension StoredReport {
     /// Returns the members of a stored report, including those that it omits; nil unless it is a JSON object.
-    fileprivate static func completeMembers(of text: String) -> JSONObject? {
+    fileprivate static func membersWithDefaults(of text: String) -> JSONObject? {
         guard let stored = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else { return nil }
         var members = ordinaryMembers
         for member in stored.members { members[member.key] = member.value }

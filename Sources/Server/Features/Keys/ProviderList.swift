@@ -22,19 +22,19 @@ struct ProviderList {
         var models = ReachableModels(services.models, settings)
         try await models.readKeys(of: caller.userID, in: family, services.database)
         // Nil while no engine of the server may answer the person.
-        let mode = try permission["has_consent"] && permission["is_enabled"] ? settings.mode : nil
+        let permittedMode = try permission["has_consent"] && permission["is_enabled"] ? settings.mode : nil
         let rules = ModelProviderItem(
             name: ProviderName.heuristic.rawValue, reach: .device, worksOffline: true, contextTokens: nil,
             latencyMilliseconds: 1, tasks: TaskKind.requestedKinds, reason: nil,
-            isActive: mode == .heuristic || mode == .auto || mode == .localOnly)
-        let gateway = await gatewayItem(isUsed: mode == .auto && models.gatewayNotice() == nil)
+            isActive: permittedMode == .heuristic || permittedMode == .auto || permittedMode == .localOnly)
+        let gateway = await gatewayItem(isUsed: permittedMode == .auto && models.gatewayNotice() == nil)
         let chosenKey = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
             let key = models.keys.first { $0.key.provider == provider }
             let isChosen = key.map { chosenKey?.sealedSecret == $0.sealedSecret } ?? false
             return thirdPartyItem(
                 provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
-                isUsed: isChosen && (mode == .auto || mode == .byoOnly))
+                isUsed: isChosen && (permittedMode == .auto || permittedMode == .byoOnly))
         }
         return ModelProviderList(items: [rules, gateway] + thirdParties)
     }
