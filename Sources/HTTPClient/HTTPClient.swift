@@ -15,34 +15,34 @@ import Reactor
 
     private let poller: Poller
     private let networks: NetworkGuard
-    private let authorities: String?
+    private let authoritiesPath: String?
     private let usesProxy: Bool
     private let tracer: RequestTracer?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
     /// The transfers that opened a connection. libcurl closes the connection when the transfer's handle is removed.
-    private var connections: [Transfer] = []
+    private var connectOnlyTransfers: [Transfer] = []
     private var sockets: [curl_socket_t: SocketWatch] = [:]
     private var timer: TimerID?
     private var isClosed = false
 
     /// - Parameters:
     ///   - networks: the addresses that the client may connect to.
-    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - authoritiesPath: the path of a PEM file with trusted certificates; nil for the system's.
     ///   - usesProxy: whether requests go through the proxy that the environment names. `networks` then applies to the
     ///     proxy.
     ///   - tracer: begins the span of each request; if it is nil, no `traceparent` is sent.
     public init(
-        _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, usesProxy: Bool = false,
+        _ poller: Poller, networks: NetworkGuard, authoritiesPath: String? = nil, usesProxy: Bool = false,
         tracer: RequestTracer? = nil
     ) {
-        (self.poller, self.networks, self.authorities, self.tracer) = (poller, networks, authorities, tracer)
+        (self.poller, self.networks, self.authoritiesPath, self.tracer) = (poller, networks, authoritiesPath, tracer)
         self.usesProxy = usesProxy
     }
 
     deinit {
         transfers.removeAll()
-        connections.removeAll()
+        connectOnlyTransfers.removeAll()
         unsafe Self.release(multi)
     }
 
@@ -78,7 +78,7 @@ import Reactor
         let span = tracer?(request.method)
         if let span { request.headers.append(("traceparent", span.traceparent)) }
         do throws(HTTPClientError) {
-            let transfer = try Transfer(request, networks, authorities: authorities, usesProxy: usesProxy)
+            let transfer = try Transfer(request, networks, authoritiesPath: authoritiesPath, usesProxy: usesProxy)
             transfer.receive = receive
             let response = try await run(transfer)
             span?.end(.success(response.status))
@@ -93,14 +93,14 @@ import Reactor
     /// - Returns: the code of the relay's last reply: 250 if it has accepted the mail.
     public func send(_ mail: Mail, to relay: MailRelay) async throws(HTTPClientError) -> Int {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        return try await run(try Transfer(mail, to: relay, networks, authorities: authorities)).status
+        return try await run(try Transfer(mail, to: relay, networks, authoritiesPath: authoritiesPath)).status
     }
 
     /// Connects to a relay and signs in, with TLS as for a mail, but sends no mail. The connection stays open until the
     /// client closes.
     public func checkLogin(at relay: MailRelay) async throws(HTTPClientError) {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        _ = try await run(try Transfer(nil, to: relay, networks, authorities: authorities))
+        _ = try await run(try Transfer(nil, to: relay, networks, authoritiesPath: authoritiesPath))
     }
 
     /// Opens a connection to the URL's host, with TLS for `https`. It stays open until the client closes.
@@ -109,7 +109,7 @@ import Reactor
     /// which bytes have arrived as broken.
     func connect(_ request: HTTPClientRequest) async throws(HTTPClientError) -> Transfer {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        let transfer = try Transfer(request, networks, authorities: authorities, isConnection: true)
+        let transfer = try Transfer(request, networks, authoritiesPath: authoritiesPath, isConnectOnly: true)
         _ = try await run(transfer)
         return transfer
     }
@@ -142,8 +142,8 @@ import Reactor
     /// Removes the transfer and resumes its caller, unless that has been done.
     private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
         guard transfers.removeValue(forKey: transfer.number) != nil else { return }
-        if transfer.isConnection, case .success = outcome {
-            connections.append(transfer)
+        if transfer.isConnectOnly, case .success = outcome {
+            connectOnlyTransfers.append(transfer)
         } else {
             _ = unsafe curl_multi_remove_handle(multi, transfer.handle)
         }
@@ -164,8 +164,8 @@ import Reactor
         for transfer in Array(transfers.values) { end(transfer, .failure(error)) }
         for descriptor in sockets.keys { poller.unwatch(descriptor) }
         sockets = [:]
-        for connection in connections { _ = unsafe curl_multi_remove_handle(multi, connection.handle) }
-        connections = []
+        for transfer in connectOnlyTransfers { _ = unsafe curl_multi_remove_handle(multi, transfer.handle) }
+        connectOnlyTransfers = []
         if let timer { poller.cancel(timer) }
         timer = nil
         unsafe Self.release(multi)

@@ -26,9 +26,9 @@ public struct HTTPClientRequest: Sendable {
     /// The limits of size and time of one request.
     public struct Limits: Sendable {
         /// The largest size of the response's header lines, in bytes.
-        public var head = 64 << 10
+        public var maxResponseHeadBytes = 64 << 10
         /// The largest size of the response's content, in bytes.
-        public var body = 1 << 20
+        public var maxResponseBodyBytes = 1 << 20
         /// The longest time from the start to an open connection, with resolution and TLS.
         public var connectTimeout = Duration.seconds(5)
         /// The longest time from the start to the response's last byte.

@@ -10,7 +10,7 @@ import Glibc
 
     let handle: UnsafeMutableRawPointer
     /// Whether the transfer only opens a connection.
-    let isConnection: Bool
+    let isConnectOnly: Bool
     /// The number that identifies the transfer.
     var number: Int { unsafe Int(bitPattern: handle) }
     var continuation: CheckedContinuation<Outcome, Never>?
@@ -33,35 +33,36 @@ import Glibc
     private var isAddressForbidden = false
 
     /// - Parameters:
-    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - authoritiesPath: the path of a PEM file with trusted certificates; nil for the system's.
     ///   - usesProxy: whether the request goes through the proxy that the environment names.
-    ///   - isConnection: whether nothing is sent: the transfer ends when the connection, with TLS, is open.
+    ///   - isConnectOnly: whether nothing is sent: the transfer ends when the connection, with TLS, is open.
     init(
-        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?, usesProxy: Bool = false,
-        isConnection: Bool = false
+        _ request: HTTPClientRequest, _ networks: NetworkGuard, authoritiesPath: String?, usesProxy: Bool = false,
+        isConnectOnly: Bool = false
     ) throws(HTTPClientError) {
         guard request.isWellFormed else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
-        (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
+        (limits, self.networks, self.isConnectOnly) = (request.limits, networks, isConnectOnly)
         usesUnixSocket = request.unixSocket != nil
-        setCommonOptions(authorities, usesProxy: usesProxy)
+        setCommonOptions(authoritiesPath, usesProxy: usesProxy)
         guard setOptions(of: request) else { throw .malformedRequest }
     }
 
     /// Creates the transfer of a mail to a relay.
     /// - Parameter mail: nil only connects to the relay and signs in.
-    init(_ mail: Mail?, to relay: MailRelay, _ networks: NetworkGuard, authorities: String?) throws(HTTPClientError) {
+    init(_ mail: Mail?, to relay: MailRelay, _ networks: NetworkGuard, authoritiesPath: String?) throws(HTTPClientError)
+    {
         guard mail?.isWellFormed ?? true else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
         // The timeout is longer, because relays delay their greeting, and the reply to a wrong password, on purpose.
         var limits = HTTPClientRequest.Limits()
         limits.connectTimeout = .seconds(15)
-        (self.limits, self.networks, isConnection) = (limits, networks, mail == nil)
+        (self.limits, self.networks, isConnectOnly) = (limits, networks, mail == nil)
         usesUnixSocket = false
         upload = mail?.bytes[...] ?? []
-        setCommonOptions(authorities)
+        setCommonOptions(authoritiesPath)
         guard setOptions(of: mail, to: relay) else { throw .malformedRequest }
     }
 
@@ -73,7 +74,7 @@ import Glibc
     // MARK: Options
 
     /// Sets the options that requests and mails have in common.
-    private func setCommonOptions(_ authorities: String?, usesProxy: Bool = false) {
+    private func setCommonOptions(_ authoritiesPath: String?, usesProxy: Bool = false) {
         set(CURLOPT_NOSIGNAL, 1)
         // A cancelled transfer must not wait for the thread that resolves its name.
         set(CURLOPT_QUICK_EXIT, 1)
@@ -85,7 +86,7 @@ import Glibc
         set(CURLOPT_LOW_SPEED_LIMIT, 1)
         set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stallTimeout.components.seconds)))
         if usesProxy { set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1) } else { _ = set(CURLOPT_PROXY, "") }
-        if let authorities { _ = set(CURLOPT_CAINFO, authorities) }
+        if let authoritiesPath { _ = set(CURLOPT_CAINFO, authoritiesPath) }
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)
         _ = unsafe CCurlSetSocketOpener(handle, openSocket, context)
@@ -100,7 +101,7 @@ import Glibc
         var isSet = set(CURLOPT_PROTOCOLS_STR, "smtp,smtps") && set(CURLOPT_URL, relay.url)
         if let user = relay.user { isSet = isSet && set(CURLOPT_USERNAME, user) }
         if let password = relay.password { isSet = isSet && set(CURLOPT_PASSWORD, password) }
-        set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
+        set(CURLOPT_CONNECT_ONLY, isConnectOnly ? 1 : 0)
         guard let mail else { return isSet }
         isSet = isSet && set(CURLOPT_MAIL_FROM, "<\(mail.from)>")
         guard let recipients = unsafe curl_slist_append(nil, "<\(mail.to)>") else { return false }
@@ -115,13 +116,13 @@ import Glibc
     /// - Returns: whether libcurl accepted them.
     private func setOptions(of request: HTTPClientRequest) -> Bool {
         set(CURLOPT_FOLLOWLOCATION, 0)
-        set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
-        set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
+        set(CURLOPT_HTTP_VERSION, Int(isConnectOnly ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_CONNECT_ONLY, isConnectOnly ? 1 : 0)
         set(CURLOPT_FRESH_CONNECT, request.isSentAtMostOnce ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the handshake of the first one. Without TLS
         // they would wait for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
-        _ = unsafe CCurlSetSize(handle, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
+        _ = unsafe CCurlSetSize(handle, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.maxResponseBodyBytes))
         var isSet = set(CURLOPT_PROTOCOLS_STR, "http,https") && set(CURLOPT_URL, request.url)
         isSet = isSet && set(CURLOPT_CUSTOMREQUEST, request.method)
         if let path = request.unixSocket { isSet = isSet && set(CURLOPT_UNIX_SOCKET_PATH, path) }
@@ -163,7 +164,7 @@ import Glibc
     /// - Returns: whether the transfer may continue.
     fileprivate func process(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
         headBytes += bytes.count
-        guard headBytes <= limits.head else {
+        guard headBytes <= limits.maxResponseHeadBytes else {
             isTooLarge = true
             return false
         }
@@ -182,7 +183,7 @@ import Glibc
     /// Adds content to the response, or passes it on.
     /// - Returns: whether the transfer may continue.
     fileprivate func process(body bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count <= limits.body - bodyBytes else {
+        guard bytes.count <= limits.maxResponseBodyBytes - bodyBytes else {
             isTooLarge = true
             return false
         }
@@ -207,7 +208,7 @@ import Glibc
 
     /// Returns whether the transfer may connect to the address, and notes a refusal for its outcome.
     /// - Parameter address: nil for anything but an IP address.
-    fileprivate func mayConnect(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
+    fileprivate func approveConnection(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
         let mayConnect = usesUnixSocket ? isUnixSocket : address.map(networks.allows) ?? false
         if !mayConnect { isAddressForbidden = true }
         return mayConnect
@@ -215,8 +216,8 @@ import Glibc
 
     /// Returns whether a request may be sent over the connection.
     /// - Parameter peer: the address of the peer, with a zone if it is link-local.
-    func maySend(to peer: String) -> Bool {
-        usesUnixSocket || mayConnect(to: NetworkAddress(peer.prefix { $0 != "%" }), isUnixSocket: false)
+    func approveSending(to peer: String) -> Bool {
+        usesUnixSocket || approveConnection(to: NetworkAddress(peer.prefix { $0 != "%" }), isUnixSocket: false)
     }
 
     // MARK: Outcome
@@ -289,7 +290,7 @@ private func openSocket(
     let isKnown = unsafe CCurlAddress(address, &bytes) == 1
     let isUnixSocket = unsafe CCurlIsUnixSocket(address) == 1
     let mayConnect = unsafe transfer(context)?
-        .mayConnect(to: isKnown ? NetworkAddress(bytes: bytes) : nil, isUnixSocket: isUnixSocket)
+        .approveConnection(to: isKnown ? NetworkAddress(bytes: bytes) : nil, isUnixSocket: isUnixSocket)
     return unsafe mayConnect == true ? CCurlOpenSocket(address) : -1
 }
 
@@ -299,5 +300,5 @@ private func checkConnection(
     _ peerPort: Int32, _ localPort: Int32
 ) -> Int32 {
     let address = unsafe peer.map { unsafe String(cString: $0) } ?? ""
-    return unsafe transfer(context)?.maySend(to: address) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    return unsafe transfer(context)?.approveSending(to: address) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -9,9 +9,9 @@ public final class WebSocketClient {
     /// The limits of size and time of one connection.
     public struct Limits: Sendable {
         /// The largest size, in bytes, of the response that opens the socket, and of the frames that wait to be sent.
-        public var head = 16 << 10
+        public var maxBufferedBytes = 16 << 10
         /// The largest size of a message, in bytes.
-        public var message = 256 << 10
+        public var maxMessageBytes = 256 << 10
         /// The longest time from the start to an open connection, with resolution and TLS.
         public var connectTimeout = Duration.seconds(15)
         /// The time without a byte from the server after which a ping is sent. After the same time again the socket is
@@ -44,17 +44,17 @@ public final class WebSocketClient {
 
     /// - Parameters:
     ///   - networks: the addresses that the client may connect to.
-    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - authoritiesPath: the path of a PEM file with trusted certificates; nil for the system's.
     ///   - random: makes the key and the masks, which MUST be unpredictable.
     public init(
-        _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, limits: Limits = Limits(),
+        _ poller: Poller, networks: NetworkGuard, authoritiesPath: String? = nil, limits: Limits = Limits(),
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         var random = random
         key = WebSocketKey(using: &random)
         (self.poller, self.limits, self.random) = (poller, limits, random)
-        client = HTTPClient(poller, networks: networks, authorities: authorities)
-        parser = WebSocketParser(from: .server, messageLimit: limits.message)
+        client = HTTPClient(poller, networks: networks, authoritiesPath: authoritiesPath)
+        parser = WebSocketParser(from: .server, messageLimit: limits.maxMessageBytes)
     }
 
     /// Opens the socket, and returns when the server closes it. This method MUST be called at most once.
@@ -64,7 +64,7 @@ public final class WebSocketClient {
     /// - Returns: the code with which the server closed; nil if it gave none.
     /// - Throws: `cancelled` if the task is cancelled, `interrupted` also if the server refuses, breaks the protocol or
     ///   sends too large a message, and `timedOut` also if the server is silent for too long.
-    public func receive(
+    public func receiveMessages(
         from request: HTTPClientRequest, onOpen: @escaping () -> Void, _ onMessage: @escaping ([UInt8]) -> Void
     ) async throws(HTTPClientError) -> WebSocketCloseCode? {
         defer { end(.failure(.cancelled)) }
@@ -74,7 +74,7 @@ public final class WebSocketClient {
         let connection = try await client.connect(request)
         guard let socket = connection.socket else { throw .interrupted }
         (self.connection, self.onOpen, self.onMessage) = (connection, onOpen, onMessage)
-        do { try poller.watch(socket, for: .readable, SocketEvents(self)) } catch { throw .interrupted }
+        do { try poller.watch(socket, for: .readable, SocketWatch(self)) } catch { throw .interrupted }
         unsentBytes = Self.handshakeRequest(request, target, key)
         lastReceivedAt = .now()
         let outcome = await poller.waitUnlessCancelled { continuation in
@@ -158,7 +158,7 @@ public final class WebSocketClient {
 
     private func write(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) {
         // If the server does not read the frames that it gets, such as pongs, the connection is closed.
-        guard unsentBytes.count < limits.head else { return end(.failure(.interrupted)) }
+        guard unsentBytes.count < limits.maxBufferedBytes else { return end(.failure(.interrupted)) }
         unsentBytes += WebSocketWriter.frame(opcode, payload, mask: UInt32(truncatingIfNeeded: random.next()))
         send()
     }
@@ -169,7 +169,7 @@ public final class WebSocketClient {
         let input = head + bytes
         guard let blankLine = input.firstRange(of: Array("\r\n\r\n".utf8)) else {
             phase = .opening(head: input)
-            return input.count > limits.head ? end(.failure(.tooLarge)) : ()
+            return input.count > limits.maxBufferedBytes ? end(.failure(.tooLarge)) : ()
         }
         let text = String(decoding: input[..<blankLine.lowerBound], as: UTF8.self)
         guard HandshakeResponse.isAcceptance(text, of: key) else { return end(.failure(.interrupted)) }
@@ -199,7 +199,7 @@ public final class WebSocketClient {
 }
 
 /// Passes the readiness of the socket to the client.
-private final class SocketEvents: ReadinessHandler {
+private final class SocketWatch: ReadinessHandler {
     private weak var client: WebSocketClient?
 
     init(_ client: WebSocketClient) { self.client = client }

@@ -61,7 +61,7 @@ extension JSONValue {
     }
 
     /// The type's name for error messages: `a string`, `null`.
-    public var kind: String {
+    public var kindWithArticle: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"

@@ -117,7 +117,7 @@ public struct JSONWriter: ~Copyable {
     /// Writes a string from UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
     public mutating func string(utf8 text: Span<UInt8>) {
-        var escapeIndex = text.firstByteToEscape(from: 0)
+        var escapeIndex = text.indexOfByteToEscape(from: 0)
         guard escapeIndex < text.count else { return string(unescaped: text) }
         beginValue()
         output.append(UInt8(ascii: "\""))
@@ -127,7 +127,7 @@ public struct JSONWriter: ~Copyable {
             guard escapeIndex < text.count else { break }
             appendEscape(of: text[escapeIndex])
             runStart = escapeIndex + 1
-            escapeIndex = text.firstByteToEscape(from: runStart)
+            escapeIndex = text.indexOfByteToEscape(from: runStart)
         }
         output.append(UInt8(ascii: "\""))
     }
@@ -264,7 +264,7 @@ extension Span<UInt8> {
     /// Returns the index of the first quotation mark, backslash or control character at or after `start`; `count` if
     /// there is none. It tests eight bytes at a time: a subtraction that borrows marks a match.
     @inlinable
-    func firstByteToEscape(from start: Int) -> Int {
+    func indexOfByteToEscape(from start: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = start
         while index + 8 <= count {

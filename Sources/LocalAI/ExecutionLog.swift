@@ -45,7 +45,7 @@ package struct RoutedQuestion {
     let routedAt: Int64
     let policy: PolicyResult
     /// The router's decision, or the reason why the question has no route.
-    package var route: Result<RoutingDecision, RoutingFailure>
+    package var routingResult: Result<RoutingDecision, RoutingFailure>
     /// The model on this device that writes the answer; nil if the rules write it, or this device does not answer.
     let writer: ModelWriter?
     /// Whether this device answers without a model, and left out at least one that does not support the task.
@@ -71,9 +71,9 @@ package struct RoutedQuestion {
     private func makeRecord(
         _ author: Authorship, _ confidence: Double?, _ stages: StageRecorder, code: String?, _ log: ExecutionLog
     ) -> ExecutionRecord {
-        let decision = try? route.get()
+        let decision = try? routingResult.get()
         let rule: RoutingRule? =
-            switch route {
+            switch routingResult {
             case .success(let decision): decision.rule
             case .failure(let failure): failure.rule
             }
@@ -106,7 +106,9 @@ struct StageRecorder {
     /// Records the creation of the question, and its routing if it has a route.
     init(_ question: RoutedQuestion, _ log: ExecutionLog) {
         times = [question.stageTime(.created, at: question.startedAt)]
-        if (try? question.route.get()) != nil { times.append(question.stageTime(.routed, at: question.routedAt)) }
+        if (try? question.routingResult.get()) != nil {
+            times.append(question.stageTime(.routed, at: question.routedAt))
+        }
     }
 
     mutating func recordExecution(_ question: RoutedQuestion, _ log: ExecutionLog) {

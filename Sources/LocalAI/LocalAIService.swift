@@ -41,7 +41,7 @@ public struct LocalAIService: AIService {
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         try requireMayAnswer(operation)
-        let routed = try await route(operation, question, requiresOffline: true, isAvailable: true)
+        let routed = try await route(operation, question, requiresOffline: true, canDeviceAnswer: true)
         do { return try await answerRouted(operation, question, routed) } catch {
             recordRefusal(routed, error)
             throw error
@@ -97,7 +97,7 @@ public struct LocalAIService: AIService {
         case .failure(.fault(.unavailable)) where routed.choices.mode == .onDeviceOnly:
             throw LocalRefusal.modelUnavailable
         case .failure(let problem):
-            let modelName = (try? routed.route.get())?.model ?? provider.name.rawValue
+            let modelName = (try? routed.routingResult.get())?.model ?? provider.name.rawValue
             return Authorship(
                 fallback: problem.fallback,
                 asked: problem.mayHaveBeenAsked ? AskedModel(provider.name, modelName, provider.reach) : nil)
@@ -108,16 +108,16 @@ public struct LocalAIService: AIService {
     /// for a confirmation if a constraint requires one.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
-    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
+    ///   - canDeviceAnswer: whether the device can answer, as far as is known before its facts are read.
     /// - Throws: `QuestionRefusal`, `SQLiteError`.
     package func route<Question, Response>(
-        _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
+        _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, canDeviceAnswer: Bool
     ) async throws -> RoutedQuestion {
         let choices = try choices
         let selection = await models.selection(for: operation.id.modelTask, choices)
         return try routing.decide(
             operation.id, question.ownWords, (question as? any NagRelatedQuestion)?.nagID, choices,
-            requiresOffline: requiresOffline, isAvailable: isAvailable, selection, at: now)
+            requiresOffline: requiresOffline, canDeviceAnswer: canDeviceAnswer, selection, at: now)
     }
 
     /// Returns the route and the provider that a question without a person's words would have now. It asks for no
@@ -126,9 +126,9 @@ public struct LocalAIService: AIService {
         let choices = try choices
         let isFresh = try cachedFamily?.isFresh(at: now) ?? false
         let isForDevice = operation != .pushBack && (operation != .digest || choices.mode.staysOnDevice)
-        let isAvailable = try isForDevice && isSwitchedOn && (isFresh || operation == .summarizeExcuse)
+        let canDeviceAnswer = try isForDevice && isSwitchedOn && (isFresh || operation == .summarizeExcuse)
         return try routing.preview(
-            operation, choices, isAvailable: isAvailable,
+            operation, choices, canDeviceAnswer: canDeviceAnswer,
             await models.selection(for: operation.modelTask, choices), at: now)
     }
 
@@ -136,7 +136,7 @@ public struct LocalAIService: AIService {
     /// The device looks for patterns after a sync, if the person and their family let it answer. The patterns are sent
     /// to nobody else, and are not in the history.
     public func takeNewPatternAlerts() async throws -> [InsightItem] {
-        guard try facts.cache.hasPatternAlerts(of: facts.family), (try? requireConsent()) != nil,
+        guard try facts.cache.arePatternAlertsOn(of: facts.family), (try? requireConsent()) != nil,
             case .success(let decision) = try await preview(.patterns), decision.route == .local
         else { return [] }
         let patternFacts = try await facts.patternFacts(userID: log.user, familyID: facts.family)
@@ -158,7 +158,7 @@ public struct LocalAIService: AIService {
     /// - Returns: the error to throw.
     package func recordUnreachableServer(_ routed: RoutedQuestion) -> QuestionRefusal {
         var routed = routed
-        routed.route = .failure(.networkUnavailable)
+        routed.routingResult = .failure(.networkUnavailable)
         log.store(routed.record(refusedWith: ExecutionCode.networkUnavailable.rawValue, log))
         return .noRoute(.networkUnavailable)
     }
@@ -200,7 +200,7 @@ public struct LocalAIService: AIService {
     }
 
     /// Records that, according to the server, the consent has ended. This device then does not answer any more.
-    package func recordWithdrawal() { _ = try? facts.cache.recordWithdrawal(of: facts.family) }
+    package func recordConsentWithdrawal() { _ = try? facts.cache.recordConsentWithdrawal(of: facts.family) }
 
     /// The person's choices for their questions.
     package var choices: AIChoices {

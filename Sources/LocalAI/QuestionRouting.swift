@@ -47,30 +47,30 @@ struct QuestionRouting {
     /// one.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
-    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
+    ///   - canDeviceAnswer: whether the device can answer, as far as is known before its facts are read.
     ///   - selection: the model on this device that may write the answer.
     /// - Throws: `QuestionRefusal`, after recording it in the log; `SQLiteError`.
     func decide(
         _ operation: AIOperationID, _ content: String, _ nag: NagID?, _ choices: AIChoices, requiresOffline: Bool,
-        isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
+        canDeviceAnswer: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RoutedQuestion {
         let startedAt = log.stopwatch()
         let constraints = try cache.constraints(of: family)
         let question = Question(
             id: log.makeIdentifier(), operation: .operation(operation), content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
-        let state = try state(choices, isAvailable: isAvailable, selection, at: now)
+        let state = try state(choices, canDeviceAnswer: canDeviceAnswer, selection, at: now)
         let policy = PolicyEngine(constraints).evaluate(question)
         let trace: TraceID = log.makeIdentifier()
         let route = Router.route(question, state, policy, at: now, trace: trace)
         let decision = try? route.get()
         var routed = RoutedQuestion(
             question: question, choices: choices, nag: nag, family: family, trace: trace, startedAt: startedAt,
-            routedAt: log.stopwatch(), policy: policy, route: route,
+            routedAt: log.stopwatch(), policy: policy, routingResult: route,
             writer: decision?.provider == selection.writer?.provider.name ? selection.writer : nil,
             isTaskUnsupported: selection.isTaskUnsupported && decision?.route == .local)
         do throws(QuestionRefusal) {
-            switch routed.route {
+            switch routed.routingResult {
             case .success(let decision):
                 decision.warnings.forEach(dialog.warn)
                 guard let prompt = policy.confirmationPrompt else { return routed }
@@ -92,24 +92,24 @@ struct QuestionRouting {
     /// Returns the route that a question without a person's words would have, as far as is known before its facts are
     /// read. It asks for no confirmation.
     func preview(
-        _ operation: AIOperationID, _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection,
+        _ operation: AIOperationID, _ choices: AIChoices, canDeviceAnswer: Bool, _ selection: LocalModels.Selection,
         at now: Timestamp
     ) throws -> Result<RoutingDecision, RoutingFailure> {
         let question = Question(
             id: QuestionID(high: 0, low: 0), operation: .operation(operation), content: "",
-            privacyLevel: choices.privacyLevel, requiresOffline: operation == .summarizeExcuse && isAvailable,
+            privacyLevel: choices.privacyLevel, requiresOffline: operation == .summarizeExcuse && canDeviceAnswer,
             askedAt: now)
         let policy = PolicyEngine(try cache.constraints(of: family)).evaluate(question)
-        let state = try state(choices, isAvailable: isAvailable, selection, at: now)
+        let state = try state(choices, canDeviceAnswer: canDeviceAnswer, selection, at: now)
         return Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
     }
 
     /// Returns the state for the router: this device, the network, the server's providers and the person's choices.
     private func state(
-        _ choices: AIChoices, isAvailable: Bool, _ selection: LocalModels.Selection, at now: Timestamp
+        _ choices: AIChoices, canDeviceAnswer: Bool, _ selection: LocalModels.Selection, at now: Timestamp
     ) throws -> RuntimeState {
         var state = RuntimeState(
-            local: LocalCapability(model: selection.model, isAvailable: isAvailable),
+            local: LocalCapability(model: selection.model, isAvailable: canDeviceAnswer),
             network: try cache.networkWatch().state(at: now), tokenThreshold: choices.tokenThreshold,
             mode: choices.mode)
         if let providers = try cache.providers(of: family) {

@@ -7,10 +7,10 @@ public final class LoopbackClient {
     private let client: HTTPClient
 
     /// - Parameters:
-    ///   - authorities: the path of a PEM file with trusted certificates; nil for the system's.
+    ///   - authoritiesPath: the path of a PEM file with trusted certificates; nil for the system's.
     ///   - tracer: begins the span of each request; if it is nil, no `traceparent` is sent.
-    public init(_ poller: Poller, authorities: String? = nil, tracer: RequestTracer? = nil) {
-        client = HTTPClient(poller, networks: .loopback, authorities: authorities, tracer: tracer)
+    public init(_ poller: Poller, authoritiesPath: String? = nil, tracer: RequestTracer? = nil) {
+        client = HTTPClient(poller, networks: .loopback, authoritiesPath: authoritiesPath, tracer: tracer)
     }
 
     /// Ends all requests, which throw `cancelled`, and closes all connections. Later requests throw `cancelled`.

@@ -25,8 +25,8 @@ public final class HTTPModelProvider: ModelProvider {
     private let now: () -> ContinuousClock.Instant
     private let health: ProviderHealth
 
-    /// The time for which the list of models is cached.
-    private static let listLifetime = Duration.seconds(10)
+    /// The time for which the result of a check of availability is cached.
+    private static let availabilityLifetime = Duration.seconds(10)
 
     init(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at endpoint: ModelEndpoint,
@@ -96,7 +96,7 @@ public final class HTTPModelProvider: ModelProvider {
         let askedAt = now()
         guard health.remainingLimitSeconds(at: askedAt) == nil else { return .unavailable(.limited) }
         guard !health.isPaused(at: askedAt) else { return .unavailable(.paused) }
-        if let latestCheck = health.latestCheck, askedAt - latestCheck.checkedAt < Self.listLifetime {
+        if let latestCheck = health.latestCheck, askedAt - latestCheck.checkedAt < Self.availabilityLifetime {
             return latestCheck.availability
         }
         let availability: Availability

@@ -95,8 +95,8 @@ package struct ModelLimits: Sendable {
     /// - Parameter totalTimeout: the maximum duration of the request.
     func requestLimits(totalTimeout: Duration) -> HTTPClientRequest.Limits {
         var limits = HTTPClientRequest.Limits()
-        limits.head = 32 << 10
-        limits.body = Self.maxAnswerBytes
+        limits.maxResponseHeadBytes = 32 << 10
+        limits.maxResponseBodyBytes = Self.maxAnswerBytes
         limits.connectTimeout = min(connectTimeout, totalTimeout)
         limits.totalTimeout = totalTimeout
         // A model sends nothing until its answer is complete, so a stall is no fault.

@@ -34,7 +34,8 @@ struct CacheTests {
             let nags = try cache.nags(of: homeFamily, includingClosed: true)
             #expect(nags.map(\.status) == ["open", "completed"] && nags[0].recipientName == "Me")
             #expect(
-                try cache.counts() == CacheCounts(nags: 2, nagEvents: 1, mediations: 0, gamification: 0, members: 1))
+                try cache.counts()
+                    == CacheCounts(nags: 2, nagEvents: 1, mediations: 0, gamificationEvents: 0, members: 1))
         }
     }
 
@@ -105,7 +106,7 @@ struct CacheTests {
             #expect(try poll("b", "c", days: 51).nags == 2)
             #expect(
                 try poll("c", "d", days: 91)
-                    == CacheCounts(nags: 1, nagEvents: 1, mediations: 0, gamification: 0, members: 0))
+                    == CacheCounts(nags: 1, nagEvents: 1, mediations: 0, gamificationEvents: 0, members: 0))
         }
     }
 
@@ -121,7 +122,7 @@ struct CacheTests {
                     page(cursor: next), of: homeFamily, requestedFrom: .cursor(cursor), at: start + .days(Int64(days)))
                 #expect(
                     try cache.counts()
-                        == CacheCounts(nags: nags, nagEvents: nags, mediations: 0, gamification: 0, members: 0))
+                        == CacheCounts(nags: nags, nagEvents: nags, mediations: 0, gamificationEvents: 0, members: 0))
             }
         }
     }

@@ -79,7 +79,7 @@ struct DeviceConstraintTests {
             _ = try bench.cache.apply(again, of: homeFamily, requestedFrom: .cursor("a"), at: bench.now)
             #expect(try bench.cache.ownConstraints(of: homeFamily).map(\.id) == [own.id])
             await #expect(throws: QuestionRefusal.self) { try await bench.ask(.summarizeExcuse) }
-            for number in 2...UInt64(EventCache.maxOwnConstraints) {
+            for number in 2...UInt64(EventCache.maxOwnConstraintsPerFamily) {
                 #expect(try bench.cache.addOwnConstraint(own.terms, ConstraintID(high: 8, low: number), of: homeFamily))
             }
             #expect(

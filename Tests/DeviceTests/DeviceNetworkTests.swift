@@ -200,7 +200,7 @@ struct DeviceNetworkTests {
             let last = page(cursor: "c", facts: facts(allowsMediation: false))
             _ = try bench.cache.apply(last, of: homeFamily, requestedFrom: .cursor("b"), at: bench.now)
             await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.coaching) }
-            let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
+            let answers = try bench.cache.deviceExecutions(of: homeFamily, limit: 10, at: bench.now)
                 .filter { $0.errorCode == nil }
             #expect(answers.map { $0.execution.warnings.count } == [1, 0], "newest first")
             #expect(answers[0].execution.warnings[0].contains("ai_mediation"))
@@ -217,10 +217,10 @@ struct DeviceNetworkTests {
             bench.far.refuses = true
             await #expect(throws: FarAway.Refused.self) { try await bench.ask(.digest) }
             await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.coaching) }
-            let answers = try bench.cache.executions(of: homeFamily, limit: 10, at: bench.now)
+            let answers = try bench.cache.deviceExecutions(of: homeFamily, limit: 10, at: bench.now)
                 .filter { $0.errorCode == nil }
             #expect(answers.map { $0.execution.warnings.count } == [1])
-            #expect(try bench.cache.recordWithdrawal(of: homeFamily) == nil, "known already")
+            #expect(try bench.cache.recordConsentWithdrawal(of: homeFamily) == nil, "known already")
         }
     }
 }

@@ -32,7 +32,7 @@ struct OwnHistoryTests {
     }
 
     private func history(_ bench: Bench, errorsOnly: Bool = false, limit: Int = 50) throws -> [ExecutionRecord] {
-        try bench.cache.executions(of: homeFamily, errorsOnly: errorsOnly, limit: limit, at: bench.now)
+        try bench.cache.deviceExecutions(of: homeFamily, errorsOnly: errorsOnly, limit: limit, at: bench.now)
     }
 
     @Test("the device keeps its answers and refusals, the newest first, without words")

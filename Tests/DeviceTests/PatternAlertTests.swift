@@ -52,7 +52,7 @@ struct PatternAlertTests {
         try await withFolder { folder in
             let bench = try Self.bench(folder, misses: 3)
             try bench.cache.setPatternAlerts(false, of: homeFamily)
-            #expect(try !bench.cache.hasPatternAlerts(of: homeFamily))
+            #expect(try !bench.cache.arePatternAlertsOn(of: homeFamily))
             #expect(try await bench.local.takeNewPatternAlerts().isEmpty)
             try bench.cache.setPatternAlerts(true, of: homeFamily)
             #expect(try await bench.local.takeNewPatternAlerts().count == 1)

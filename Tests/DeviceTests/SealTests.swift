@@ -79,7 +79,7 @@ struct SealTests {
             #expect(cached.map(\.description) == [Self.canary, "another"])
             #expect(cached.map(\.recipientName) == [Self.canary, Self.canary])
             #expect(try bench.cache.constraints(of: homeFamily).map(\.name) == [Self.canary])
-            let record = try bench.cache.executions(of: homeFamily, limit: 1, at: Self.now).first
+            let record = try bench.cache.deviceExecutions(of: homeFamily, limit: 1, at: Self.now).first
             #expect(record?.execution.violationReason == "not \(Self.canary)")
             #expect(try outbox.unappliedItems().map(\.item) == [item])
             #expect(try outbox.unappliedItems().map(\.message) == ["not \(Self.canary)"])
@@ -205,15 +205,15 @@ struct SealTests {
         try await withFolder { path in
             let folder = DeviceFolder(path: path)
             let row = NagID(high: 1, low: 1)
-            let box = try folder.loadSeal().seal("words", .nag, row)
-            #expect(try folder.loadSeal().open(box, .nag, row) == "words")
+            let box = try folder.loadSeal().seal("words", .nagDescription, row)
+            #expect(try folder.loadSeal().open(box, .nagDescription, row) == "words")
             let file = path + "/sealing.key"
             #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["sealing.key"])
             let status = try FileManager.default.attributesOfItem(atPath: file)
             #expect(status[.posixPermissions] as? Int == 0o600 && status[.size] as? Int == 32)
             try folder.clear()
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-            #expect(throws: SQLiteError.corrupt) { try folder.loadSeal().open(box, .nag, row) }
+            #expect(throws: SQLiteError.corrupt) { try folder.loadSeal().open(box, .nagDescription, row) }
             try Data([1, 2, 3]).write(to: URL(filePath: file))
             #expect(throws: PrivateFileError.unreadable) { try folder.loadSeal() }
         }

@@ -18,7 +18,7 @@ struct HTTPClientTests {
         try loop.start()
         defer { loop.stop() }
         return try await loop.runTask { poller in
-            let client = HTTPClient(poller, networks: networks, authorities: authorities)
+            let client = HTTPClient(poller, networks: networks, authoritiesPath: authorities)
             defer { client.close() }
             return try await body(client)
         }
@@ -89,7 +89,7 @@ struct HTTPClientTests {
         try await TestHTTPServer.with { server in
             try await withClient { client in
                 var limits = HTTPClientRequest.Limits.generous
-                limits.body = 100_000
+                limits.maxResponseBodyBytes = 100_000
                 let url = server.url()
                 #expect(await Self.outcome(client, url + "/large?bytes=100000", limits) == "200 100000")
                 for path in ["/large?bytes=100001", "/endless", "/head?lines=100"] {

@@ -31,7 +31,7 @@ struct MailTests {
         try loop.start()
         defer { loop.stop() }
         return try await loop.runTask { poller in
-            let client = HTTPClient(poller, networks: networks, authorities: server.authority)
+            let client = HTTPClient(poller, networks: networks, authoritiesPath: server.authority)
             defer { client.close() }
             return try await body(client)
         }

@@ -29,11 +29,12 @@ struct WebSocketClientTests {
             loop.post { loop in
                 let poller = loop.poller
                 let listening = poller.spawnCancellable {
-                    let socket = WebSocketClient(poller, networks: networks, authorities: authorities, limits: limits)
+                    let socket = WebSocketClient(
+                        poller, networks: networks, authoritiesPath: authorities, limits: limits)
                     let end: Result<WebSocketCloseCode?, HTTPClientError>
                     do throws(HTTPClientError) {
                         end = .success(
-                            try await socket.receive(from: HTTPClientRequest("GET", url)) {
+                            try await socket.receiveMessages(from: HTTPClientRequest("GET", url)) {
                                 hearing.withLock { $0.isOpen = true }
                                 if cancelsWhenOpen { task.withLock(\.self)?.cancel() }
                             } _: { message in
@@ -81,11 +82,11 @@ struct WebSocketClientTests {
             let large = try await Self.hear(server.url() + "/ws/large")
             #expect(large == Hearing(isOpen: true, end: .failure(.interrupted)))
             var limits = WebSocketClient.Limits()
-            limits.message = 300_000
+            limits.maxMessageBytes = 300_000
             let allowed = try await Self.hear(server.url() + "/ws/large", limits: limits)
             let message = String(repeating: "a", count: 300_000)
             #expect(allowed == Hearing(isOpen: true, messages: [message], end: .success(4_001)))
-            limits.message -= 1
+            limits.maxMessageBytes -= 1
             let longer = try await Self.hear(server.url() + "/ws/large", limits: limits)
             #expect(longer == large)
             let own = NetworkGuard(allowing: [])

@@ -15,7 +15,7 @@ struct LoopbackClientTests {
         try loop.start()
         defer { loop.stop() }
         return try await loop.runTask { poller in
-            let client = LoopbackClient(poller, authorities: authorities)
+            let client = LoopbackClient(poller, authoritiesPath: authorities)
             defer { client.close() }
             return try await body(client)
         }

@@ -123,7 +123,7 @@ struct AvailabilityTests {
             let harness = ModelHarness(server: server)
             try await ModelHarness.onLoop { poller in
                 let url = try #require(ThirdPartyURL(server.url(host: host) + "/model/good"))
-                let client = HTTPClient(poller, networks: NetworkGuard(), authorities: server.authority)
+                let client = HTTPClient(poller, networks: NetworkGuard(), authoritiesPath: server.authority)
                 let provider = HTTPModelProvider.openAICompatible(
                     .ownProvider, .thirdParty, .thirdParty, at: .thirdParty(client, url), model: ModelHarness.model,
                     key: ModelKey("secret"))

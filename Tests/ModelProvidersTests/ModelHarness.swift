@@ -50,7 +50,7 @@ struct ModelHarness: Sendable {
         let clock = clock
         let provider = HTTPModelProvider.openAICompatible(
             .serverGateway, .server, .localStandard,
-            at: .loopback(LoopbackClient(poller, authorities: server.authority), url), model: model,
+            at: .loopback(LoopbackClient(poller, authoritiesPath: server.authority), url), model: model,
             key: key.map(ModelKey.init), schemaStyle: style, tokensField: tokens, now: { clock.now() })
         provider.limits = .generous
         return provider
@@ -59,7 +59,7 @@ struct ModelHarness: Sendable {
     /// A third party, which for once is on this machine.
     func thirdParty(_ poller: Poller, _ word: String, isAnthropic: Bool) throws -> HTTPModelProvider {
         let networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.1"))])
-        let client = HTTPClient(poller, networks: networks, authorities: server.authority)
+        let client = HTTPClient(poller, networks: networks, authoritiesPath: server.authority)
         let endpoint = ModelEndpoint.thirdParty(client, try #require(ThirdPartyURL(url(word))))
         let clock = clock
         let key = ModelKey("secret")
@@ -76,7 +76,7 @@ struct ModelHarness: Sendable {
     func requests() async throws -> [JSONValue] {
         let server = server
         let body = try await Self.onLoop { poller in
-            let client = LoopbackClient(poller, authorities: server.authority)
+            let client = LoopbackClient(poller, authoritiesPath: server.authority)
             defer { client.close() }
             let url = try #require(LoopbackURL(server.url()))
             return try await client.send("GET", url, "/requests").body

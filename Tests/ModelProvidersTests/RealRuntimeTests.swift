@@ -24,7 +24,7 @@ struct RealRuntimeTests {
     ) throws -> HTTPModelProvider {
         let url = try #require(variable(isSecure ? "TLS_URL" : "URL").flatMap(LoopbackURL.init))
         let authority: String = try #require(variable("AUTHORITY"))
-        let client = LoopbackClient(poller, authorities: authority)
+        let client = LoopbackClient(poller, authoritiesPath: authority)
         let provider = HTTPModelProvider.openAICompatible(
             .serverGateway, .server, .localStandard, at: .loopback(client, url), model: model,
             key: key.map(ModelKey.init), schemaStyle: style)
@@ -36,7 +36,7 @@ struct RealRuntimeTests {
     private static func proxy(_ poller: Poller, path: String = "") throws -> (ModelEndpoint, ModelKey) {
         let networks = NetworkGuard(allowing: [try #require(NetworkBlock("127.0.0.1"))])
         let authority: String = try #require(variable("AUTHORITY"))
-        let client = HTTPClient(poller, networks: networks, authorities: authority)
+        let client = HTTPClient(poller, networks: networks, authoritiesPath: authority)
         let url = try #require(variable("PROXY_URL").flatMap { ThirdPartyURL($0 + path) })
         return (.thirdParty(client, url), ModelKey(try #require(variable("KEY"))))
     }

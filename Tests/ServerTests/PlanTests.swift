@@ -106,8 +106,8 @@ struct PlanTests {
                         NagStatements.page(
                             NagListQuery(), for: one, [.family(ledger, isGuardian: true), .allConnections]),
                         NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
-                        NagStatements.openConnectionNags(toChild: one, orSharedBy: one),
-                        NagStatements.openConnectionNags(between: one, and: other),
+                        NagStatements.openConnectionNagRecipients(toChild: one, orSharedBy: one),
+                        NagStatements.openConnectionNagRecipients(between: one, and: other),
                         NagStatements.exportedNags(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
                         RealtimeStatements.entries(ofConnections: [(ledger, 1)]),
                     ] { _ = try await planned.query(statement) }

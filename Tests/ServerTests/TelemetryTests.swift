@@ -158,11 +158,16 @@ struct TelemetryTests {
     func refreshSchedule() {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
         var schedule = RefreshSchedule()
-        var granted = [schedule.begin(at: start), schedule.begin(at: start + .seconds(60))]
+        var granted = [schedule.beginIfDue(at: start), schedule.beginIfDue(at: start + .seconds(60))]
         schedule.end(at: start + .milliseconds(10))
-        granted += [schedule.begin(at: start + .milliseconds(5_009)), schedule.begin(at: start + .milliseconds(5_010))]
+        granted += [
+            schedule.beginIfDue(at: start + .milliseconds(5_009)),
+            schedule.beginIfDue(at: start + .milliseconds(5_010)),
+        ]
         schedule.end(at: start + .milliseconds(6_010))
-        granted += [schedule.begin(at: start + .seconds(106)), schedule.begin(at: start + .milliseconds(106_010))]
+        granted += [
+            schedule.beginIfDue(at: start + .seconds(106)), schedule.beginIfDue(at: start + .milliseconds(106_010)),
+        ]
         #expect(granted == [true, false, false, true, false, true])
     }
 
@@ -308,7 +313,7 @@ struct OutsidePartyTests {
         let sms = Self.policy { $0.smsService = "the service at sms.example.org" }
         #expect(
             sms.content.contains("Text messages go through the service at sms.example.org, if you agreed to them. It"))
-        let model = Self.policy { $0.hasModel = true }
+        let model = Self.policy { $0.hasServerModel = true }
         #expect(model.content.contains("runs on this server's machine"))
         #expect(Set([plain, push, browsers, sms, model].map(\.version)).count == 5)
     }
@@ -334,7 +339,7 @@ struct OutsidePartyTests {
         }
         configuration.runsDeliveries = false
         let parties = ThirdPartyRecipients(configuration)
-        #expect(parties.smsService == name && parties.sendsCodes, "codes are sent by every instance")
+        #expect(parties.smsService == name && parties.sendsPhoneCodes, "codes are sent by every instance")
         #expect(LegalTexts.privacyPolicy(parties).content.contains("or enter a telephone number, which gets a code."))
         configuration.deliveries.sendsTokensAndPhones = false
         #expect(ThirdPartyRecipients(configuration).smsService == nil)

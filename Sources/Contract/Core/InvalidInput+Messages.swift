@@ -46,7 +46,7 @@ extension InvalidInput {
     // MARK: Formats
 
     static func wrongType(_ expected: String, _ found: JSONValue) -> InvalidInput {
-        InvalidInput("must be \(expected), not \(found.kind)")
+        InvalidInput("must be \(expected), not \(found.kindWithArticle)")
     }
     static func notOne(of values: [String]) -> InvalidInput {
         InvalidInput("must be one of " + values.joined(separator: ", "))

@@ -61,8 +61,9 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
         // A person's words stay on a device that may answer, unless the operation allows them to go to the server.
         let staysOnDevice = serverReason == nil && question.keepsWordsOnDevice && !question.ownWords.isEmpty
         let routed = try await local.route(
-            operation, question, requiresOffline: staysOnDevice, isAvailable: serverReason == nil || mayReplaceServer)
-        let decision = try routed.route.get()
+            operation, question, requiresOffline: staysOnDevice,
+            canDeviceAnswer: serverReason == nil || mayReplaceServer)
+        let decision = try routed.routingResult.get()
         let replacesServer = mayReplaceServer && decision.rule == .autoLocal
         var reason =
             AnswerReason(decision.rule) ?? (replacesServer ? .serverUnreachable : serverReason)
@@ -96,7 +97,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             case .cancelled: throw error
             case .consentMissing, nil:
                 local.recordContact(isConnectionFault: nil)
-                if serverFailure == .consentMissing { local.recordWithdrawal() }
+                if serverFailure == .consentMissing { local.recordConsentWithdrawal() }
                 throw error
             }
             // The fallback to the device is more private, and the record shows it. In a mode in which only the person's

@@ -50,8 +50,8 @@ public final class HTTPTransport: Transport {
     ) async throws(TransportError) {
         let request = HTTPClientRequest("GET", "\(server)\(target)")
         _ = try await runOnLoop { transport, poller async throws(HTTPClientError) in
-            let socket = WebSocketClient(poller, networks: .unrestricted, authorities: transport.authoritiesPath)
-            return try await socket.receive(from: request, onOpen: onOpen) { _ in onMessage() }
+            let socket = WebSocketClient(poller, networks: .unrestricted, authoritiesPath: transport.authoritiesPath)
+            return try await socket.receiveMessages(from: request, onOpen: onOpen) { _ in onMessage() }
         }
     }
 
@@ -71,7 +71,7 @@ public final class HTTPTransport: Transport {
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
         let newClient = LoopBound(
-            value: HTTPClient(poller, networks: .unrestricted, authorities: authoritiesPath))
+            value: HTTPClient(poller, networks: .unrestricted, authoritiesPath: authoritiesPath))
         client.withLock { $0 = newClient }
         return newClient.value
     }
@@ -86,7 +86,7 @@ public final class HTTPTransport: Transport {
         let hasBody = !request.body.isEmpty || request.method != .get
         if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
         var limits = HTTPClientRequest.Limits()
-        limits.body = Self.maxBodyBytes
+        limits.maxResponseBodyBytes = Self.maxBodyBytes
         limits.totalTimeout = timeout
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,

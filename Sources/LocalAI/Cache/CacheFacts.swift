@@ -45,20 +45,20 @@ public struct CacheFacts: FactSource {
 
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
-        let (cachedFamily, now) = (try cachedFamily(), now())
+        let (cachedFamily, now) = (try requireSyncedFamily(), now())
         var nag = try nag(nagID, cachedFamily)
         guard let member = try member(nag.recipientID, cachedFamily) else { throw CacheMiss.historyMissing }
         var facts = NagFacts(nag: nag)
-        facts.missCount7d = try missCount(of: nag.recipientID, cachedFamily, now)
+        facts.missCount7d = try recentMissCount(of: nag.recipientID, cachedFamily, now)
         facts.streak = member.streak
-        facts.timeConflictCount7d = try timeConflictCount(of: nag.recipientID, cachedFamily, now)
-        (facts.categoryRecord, facts.overallRecord) = try records(excluding: nag, cachedFamily)
-        facts.recentCategoryRecord = try recentRecord(excluding: nag, cachedFamily, now)
+        facts.timeConflictCount7d = try recentTimeConflictCount(of: nag.recipientID, cachedFamily, now)
+        (facts.categoryRecord, facts.overallRecord) = try completionRecords(excluding: nag, cachedFamily)
+        facts.recentCategoryRecord = try recentCategoryRecord(excluding: nag, cachedFamily, now)
         if outboxCompletions.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
         (facts.cyclePushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
         facts.preferences = member.preferences
-        facts.policy = cachedFamily.policy
+        facts.policy = cachedFamily.pushBackPolicy
         facts.sessionTurns = session
         return Snapshot(facts, now: now, zone: zones.zoneOrUTC(member.preferences.timeZone))
     }
@@ -66,9 +66,9 @@ public struct CacheFacts: FactSource {
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
-        let (cachedFamily, now) = (try cachedFamily(), now())
+        let (cachedFamily, now) = (try requireSyncedFamily(), now())
         guard try member(userID, cachedFamily) != nil else { throw CacheMiss.historyMissing }
-        let misses = try misses(of: userID, cachedFamily, now)
+        let misses = try patternMisses(of: userID, cachedFamily, now)
         return Snapshot(
             PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(cachedFamily))
     }
@@ -76,12 +76,12 @@ public struct CacheFacts: FactSource {
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
-        let (cachedFamily, now) = (try cachedFamily(), now())
+        let (cachedFamily, now) = (try requireSyncedFamily(), now())
         let members = try cache.database.rows(
             "SELECT user_id, display_name, role, status FROM members WHERE family = \(cachedFamily.key)"
         ) { row throws(SQLiteError) in
             let user: UserID = try row["user_id"]
-            let name = try cache.seal.openIfPresent(try row["display_name"], .member, user)
+            let name = try cache.seal.openIfPresent(try row["display_name"], .memberName, user)
             return (
                 member: DigestFacts.Member(userID: user, displayName: name, status: try row["status"]),
                 role: try row["role"] as FamilyRole
@@ -113,7 +113,7 @@ public struct CacheFacts: FactSource {
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func coachFacts(of userID: UserID?, familyID: FamilyID) async throws -> Snapshot<CoachFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
-        let (cachedFamily, now) = (try cachedFamily(), now())
+        let (cachedFamily, now) = (try requireSyncedFamily(), now())
         guard let userID, let member = try member(userID, cachedFamily) else { throw CacheMiss.historyMissing }
         let nags = try cache.database.rows(
             """
@@ -132,8 +132,9 @@ public struct CacheFacts: FactSource {
                 dueAt: try row["due_at"], closedAt: closedAt)
         }
         var facts = CoachFacts(
-            familyID: familyID, userID: userID, nags: nags, missCount7d: try missCount(of: userID, cachedFamily, now),
-            streak: member.streak, tone: member.preferences.tone)
+            familyID: familyID, userID: userID, nags: nags,
+            missCount7d: try recentMissCount(of: userID, cachedFamily, now), streak: member.streak,
+            tone: member.preferences.tone)
         facts.sessionTurns = session
         return Snapshot(facts, now: now, zone: zone(cachedFamily))
     }
@@ -147,17 +148,17 @@ public struct CacheFacts: FactSource {
             """
         ) { row throws(SQLiteError) in
             let user: UserID = try row["user_id"]
-            return try cache.seal.open(try row["display_name"], .member, user)
+            return try cache.seal.open(try row["display_name"], .memberName, user)
         }
     }
 
     /// Checks that the cache has a complete copy of the family.
     /// - Throws: `CacheMiss.neverSynced` if no sync of the family has reached its end yet.
-    func requireSynced() throws { _ = try cachedFamily() }
+    func requireSynced() throws { _ = try requireSyncedFamily() }
 
     // MARK: Rows
 
-    private func cachedFamily() throws -> CachedFamily {
+    private func requireSyncedFamily() throws -> CachedFamily {
         guard let cachedFamily = try cache.cachedFamily(family), cachedFamily.syncedAt != nil,
             cachedFamily.timeZone != nil
         else {
@@ -210,7 +211,7 @@ public struct CacheFacts: FactSource {
     }
 
     /// Returns the number of the user's misses within `FactWindow.recent`.
-    private func missCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
+    private func recentMissCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
             SELECT count(*) FROM nag_events WHERE family = \(cachedFamily.key) AND type = 1
@@ -221,7 +222,7 @@ public struct CacheFacts: FactSource {
     }
 
     /// Returns the user's misses within `FactWindow.patterns`.
-    private func misses(
+    private func patternMisses(
         of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> [PatternFacts.Miss] {
         try cache.database.rows(
@@ -235,7 +236,8 @@ public struct CacheFacts: FactSource {
     }
 
     /// Returns the number of the user's excuses within `FactWindow.recent` with the category `time_conflict`.
-    private func timeConflictCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
+    private func recentTimeConflictCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int
+    {
         try cache.database.first(
             """
             SELECT count(*) FROM nag_events e LEFT JOIN words w ON w.key = e.codes
@@ -249,7 +251,7 @@ public struct CacheFacts: FactSource {
 
     /// Returns the counts of the recipient's resolved nags: those of the nag's category, and all. Both leave out the
     /// nag itself, and include completions in the outbox.
-    private func records(
+    private func completionRecords(
         excluding nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
         var (category, overall) = (CompletionRecord.none, CompletionRecord.none)
@@ -282,7 +284,7 @@ public struct CacheFacts: FactSource {
 
     /// Returns the counts of the recipient's nags of the nag's category that were resolved within `FactWindow.recent`.
     /// They leave out the nag itself, and include completions in the outbox.
-    private func recentRecord(
+    private func recentCategoryRecord(
         excluding nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
         var record =
@@ -314,7 +316,7 @@ public struct CacheFacts: FactSource {
     /// push-back before this cycle; nil if there was none.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
-    ) throws -> (current: [Timestamp], earlier: Timestamp?) {
+    ) throws -> (inDueCycle: [Timestamp], latestEarlier: Timestamp?) {
         let rows = try cache.database.rows(
             """
             SELECT at, counts FROM push_backs WHERE family = \(cachedFamily.key) AND nag_id = \(nag.id) ORDER BY at

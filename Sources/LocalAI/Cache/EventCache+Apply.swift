@@ -38,12 +38,12 @@ extension EventCache {
             let isRefetching = startsRefetch || cachedFamily.isRefetching
             if let facts = page.facts {
                 if !facts.allowsMediation { _ = try markConsentWithdrawn(of: family) }
-                try writer.write(facts)
+                try writer.replaceFacts(with: facts)
             }
             if !page.hasMore {
                 if isRefetching { try writer.deleteOlderGenerations() }
                 try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(cachedFamily.key)")
-                try writer.prune()
+                try writer.pruneIfDue()
             }
             try database.run(
                 """
@@ -89,29 +89,29 @@ private struct RowWriter {
 
     /// The fields of a payload that are stored. The other fields may contain a person's words, and nothing on the
     /// device reads them.
-    private static let storedFields: Set = [
+    private static let storedPayloadFields: Set = [
         "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
     ]
-    private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
+    private static let closingEventTypes: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
 
-    /// Returns the key of a text in the table `words`.
-    private mutating func key(_ text: String) throws(SQLiteError) -> Int64 {
+    /// Returns the key of a text in the table `words`, and inserts the text if it is missing.
+    private mutating func intern(_ text: String) throws(SQLiteError) -> Int64 {
         if let knownKey = keysOfTexts[text] { return knownKey }
-        let key = try storedKey(of: text)
+        let key = try findOrInsertKey(of: text)
         keysOfTexts[text] = key
         return key
     }
 
-    /// Returns the key of a person in the table `words`.
-    private mutating func key(_ user: UserID) throws(SQLiteError) -> Int64 {
+    /// Returns the key of a person in the table `words`, and inserts the person if they are missing.
+    private mutating func intern(_ user: UserID) throws(SQLiteError) -> Int64 {
         if let knownKey = keysOfPeople[user] { return knownKey }
-        let key = try storedKey(of: user)
+        let key = try findOrInsertKey(of: user)
         keysOfPeople[user] = key
         return key
     }
 
     /// Returns the key of a value in the table `words`, and inserts the value if it is missing.
-    private func storedKey(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
+    private func findOrInsertKey(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
         try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
         let key = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
             row.integer(0)
@@ -124,7 +124,7 @@ private struct RowWriter {
         for nag in page.nags { try write(nag) }
         for event in page.nagEvents { try write(event) }
         let nagsWithClosingEvent = Set(
-            page.nagEvents.filter { Self.closingEvents.contains($0.eventType) }.map(\.nagID))
+            page.nagEvents.filter { Self.closingEventTypes.contains($0.eventType) }.map(\.nagID))
         if page.nags.contains(where: { $0.status != NagStatus.open.rawValue && !nagsWithClosingEvent.contains($0.id) })
         {
             try setClosingTimesFromEarlierPages()
@@ -133,7 +133,7 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO mediations (family, id, nag_id, prompt_type, tone, at, generation)
-                VALUES (\(family), \(event.id), \(event.nagID), \(try key(event.promptType)), \(try key(event.tone)),
+                VALUES (\(family), \(event.id), \(event.nagID), \(try intern(event.promptType)), \(try intern(event.tone)),
                         \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -142,7 +142,7 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO gamification (family, id, user, type, delta_points, streak_delta, at, generation)
-                VALUES (\(family), \(event.id), \(try key(event.userID)), \(try key(event.eventType)), \(event.deltaPoints),
+                VALUES (\(family), \(event.id), \(try intern(event.userID)), \(try intern(event.eventType)), \(event.deltaPoints),
                         \(event.streakDelta), \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -157,7 +157,7 @@ private struct RowWriter {
             INSERT INTO nags (family, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                               created_at, committed_at, opens_at, closed_at, generation)
             VALUES (\(family), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
-                    \(nag.doneDefinition), \(seal.sealIfPresent(nag.description, .nag, nag.id)), \(nag.status), \(nag.createdAt), \(nag.committedAt), \(nag.opensAt),
+                    \(nag.doneDefinition), \(seal.sealIfPresent(nag.description, .nagDescription, nag.id)), \(nag.status), \(nag.createdAt), \(nag.committedAt), \(nag.opensAt),
                     \(isOpen ? nil : now), \(generation))
             ON CONFLICT DO UPDATE SET due_at = excluded.due_at, category = excluded.category,
                 done_definition = excluded.done_definition, description = excluded.description,
@@ -184,20 +184,20 @@ private struct RowWriter {
         var payload = event.payload
         var recipient: Int64?
         if let user = payload["recipient_id"].flatMap({ UserID($0) }) {
-            recipient = try key(user)
+            recipient = try intern(user)
             payload["recipient_id"] = nil
         }
-        payload = payload.filter { Self.storedFields.contains($0.key) }
+        payload = payload.filter { Self.storedPayloadFields.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
-        let codesKey = payload.values.allSatisfy(\.isCode) ? try key(text) : nil
+        let codesKey = payload.values.allSatisfy(\.isCode) ? try intern(text) : nil
         try database.run(
             """
             INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload, generation)
-            VALUES (\(family), \(event.id), \(event.nagID), \(try key(event.eventType)), \(try key(event.actorID)), \(recipient),
+            VALUES (\(family), \(event.id), \(event.nagID), \(try intern(event.eventType)), \(try intern(event.actorID)), \(recipient),
                     \(event.at), \(codesKey), \(codesKey == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
-        if Self.closingEvents.contains(event.eventType) {
+        if Self.closingEventTypes.contains(event.eventType) {
             try database.run(
                 """
                 UPDATE nags SET closed_at = \(event.at)
@@ -220,7 +220,7 @@ private struct RowWriter {
     }
 
     /// Replaces the stored facts, and deletes the rows that the person may no longer see.
-    func write(_ facts: FamilyFacts) throws(SQLiteError) {
+    func replaceFacts(with facts: FamilyFacts) throws(SQLiteError) {
         let choices = String(decoding: facts.choices.jsonBytes, as: UTF8.self)
         try database.run(
             """
@@ -237,7 +237,7 @@ private struct RowWriter {
                 """
                 INSERT INTO members (family, user_id, display_name, role, status, time_zone, quiet_start, quiet_end,
                                      push_back_mode, tone, allows_on_device, streak)
-                VALUES (\(family), \(member.userID), \(seal.sealIfPresent(member.displayName, .member, member.userID)), \(member.role), \(member.status),
+                VALUES (\(family), \(member.userID), \(seal.sealIfPresent(member.displayName, .memberName, member.userID)), \(member.role), \(member.status),
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
                         \(member.pushBackMode), \(member.tone), \(member.allowsOnDeviceAI), \(member.streak))
                 """)
@@ -256,7 +256,7 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO constraints (family, id, terms)
-                VALUES (\(family), \(constraint.id), \(seal.seal(terms, .constraint, constraint.id)))
+                VALUES (\(family), \(constraint.id), \(seal.seal(terms, .constraintTerms, constraint.id)))
                 """)
         }
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
@@ -300,7 +300,7 @@ private struct RowWriter {
     }
 
     /// Deletes rows that are older than their retention, at most once a day.
-    func prune() throws(SQLiteError) {
+    func pruneIfDue() throws(SQLiteError) {
         let lastPrunedAt: Timestamp? = try database.first("SELECT pruned_at FROM families WHERE key = \(family)") {
             row throws(SQLiteError) in try row["pruned_at"] as Timestamp?
         }.flatMap { $0 }

@@ -10,7 +10,7 @@ import SQLite
 // cannot be read, the methods throw, and no question is answered.
 extension EventCache {
     /// The maximum number of constraints that a person may add to a device for one family.
-    public static let maxOwnConstraints = 50
+    public static let maxOwnConstraintsPerFamily = 50
 
     /// Returns the constraints for the person's questions, in the order of evaluation: those of the latest sync, and
     /// those of this device.
@@ -29,7 +29,7 @@ extension EventCache {
     }
 
     /// Adds a constraint only to this device. It is kept until it is deleted, or the family is removed.
-    /// - Returns: false if the cache has nothing of the family, or if there are `maxOwnConstraints` already.
+    /// - Returns: false if the cache has nothing of the family, or if there are `maxOwnConstraintsPerFamily` already.
     public func addOwnConstraint(
         _ terms: ConstraintTerms, _ id: ConstraintID, of family: FamilyID
     ) throws(SQLiteError) -> Bool {
@@ -37,9 +37,9 @@ extension EventCache {
         return try database.run(
             """
             INSERT INTO own_constraints (family, id, terms)
-            SELECT key, \(id), \(seal.seal(text, .constraint, id)) FROM families f
+            SELECT key, \(id), \(seal.seal(text, .constraintTerms, id)) FROM families f
             WHERE f.id = \(family)
-                AND (SELECT count(*) FROM own_constraints c WHERE c.family = f.key) < \(Self.maxOwnConstraints)
+                AND (SELECT count(*) FROM own_constraints c WHERE c.family = f.key) < \(Self.maxOwnConstraintsPerFamily)
             """) == 1
     }
 
@@ -53,7 +53,7 @@ extension EventCache {
         try database.rows(query) { row throws(SQLiteError) in
             let id: ConstraintID = try row["id"]
             let terms: ConstraintTerms = try Self.parse(
-                try seal.open(try row["terms"], .constraint, id), "a constraint")
+                try seal.open(try row["terms"], .constraintTerms, id), "a constraint")
             guard let constraint = try? terms.constraint(id) else { throw .unexpectedShape("a constraint") }
             return constraint
         }

@@ -22,7 +22,7 @@ extension EventCache {
                     """
                     INSERT INTO executions (family, id, at, is_error, record)
                     SELECT key, \(record.id), \(record.createdAt), \(isError),
-                           \(seal.seal(text, .execution, record.id)) FROM families
+                           \(seal.seal(text, .executionRecord, record.id)) FROM families
                     WHERE id = \(record.familyID)
                     """)
             }
@@ -36,7 +36,7 @@ extension EventCache {
     }
 
     /// Returns the records of a family within the person's retention, newest first.
-    public func executions(
+    public func deviceExecutions(
         of family: FamilyID, errorsOnly: Bool = false, limit: Int, at now: Timestamp
     ) throws(SQLiteError) -> [ExecutionRecord] {
         let oldest = now - .days(Int64(try choices(of: family).logRetentionDays))
@@ -49,7 +49,7 @@ extension EventCache {
         ) { row throws(SQLiteError) in
             let id: ExecutionID = try row["id"]
             var record: ExecutionRecord = try Self.parse(
-                try seal.open(try row["record"], .execution, id), "a record of the history")
+                try seal.open(try row["record"], .executionRecord, id), "a record of the history")
             if try row["is_after_withdrawal"] { record.execution.warnings.append(Self.withdrawalWarning) }
             return record
         }

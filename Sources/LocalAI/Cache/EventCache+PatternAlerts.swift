@@ -8,14 +8,14 @@ import SQLite
 extension EventCache {
     /// Returns whether the person wants alerts about patterns: true until they switch the alerts off, but false if
     /// the cache has nothing of the family.
-    public func hasPatternAlerts(of family: FamilyID) throws(SQLiteError) -> Bool {
+    public func arePatternAlertsOn(of family: FamilyID) throws(SQLiteError) -> Bool {
         try notifiedWeekdays(of: family) != nil
     }
 
     /// Switches the alerts on or off. Switching them off deletes the record of earlier ones.
     public func setPatternAlerts(_ isOn: Bool, of family: FamilyID) throws(SQLiteError) {
         let weekdays = isOn ? try notifiedWeekdays(of: family) ?? [] : nil
-        try store(weekdays, of: family)
+        try storeNotifiedWeekdays(weekdays, of: family)
     }
 
     /// Records the patterns of which the person is now notified, in place of those recorded before. So the person is
@@ -24,7 +24,7 @@ extension EventCache {
     func markNotified(_ patterns: [InsightItem], in family: FamilyID) throws(SQLiteError) -> [InsightItem] {
         guard let weekdays = try notifiedWeekdays(of: family) else { return [] }
         let days = Set(patterns.map(\.dayOfWeek))
-        if days != weekdays { try store(days, of: family) }
+        if days != weekdays { try storeNotifiedWeekdays(days, of: family) }
         return patterns.filter { !weekdays.contains($0.dayOfWeek) }
     }
 
@@ -38,7 +38,7 @@ extension EventCache {
         }
     }
 
-    private func store(_ weekdays: Set<Weekday>?, of family: FamilyID) throws(SQLiteError) {
+    private func storeNotifiedWeekdays(_ weekdays: Set<Weekday>?, of family: FamilyID) throws(SQLiteError) {
         let days = weekdays.map { $0.map(\.rawValue).sorted().joined(separator: " ") }
         try database.run("UPDATE families SET told_patterns = \(days) WHERE id = \(family)")
     }

@@ -9,11 +9,11 @@ extension EventCache {
     /// Records that the consent has ended, and marks the answers that this device has given since the latest sync,
     /// because the consent may have ended before any of them.
     /// - Returns: the number of marked answers; nil if the consent was not given as far as the device knew.
-    public func recordWithdrawal(of family: FamilyID) throws -> Int? {
+    public func recordConsentWithdrawal(of family: FamilyID) throws -> Int? {
         try database.transaction { try markConsentWithdrawn(of: family) }
     }
 
-    /// Records the end of the consent as `recordWithdrawal` does, within a transaction of the caller.
+    /// Records the end of the consent as `recordConsentWithdrawal` does, within a transaction of the caller.
     func markConsentWithdrawn(of family: FamilyID) throws(SQLiteError) -> Int? {
         guard let known = try cachedFamily(family), known.allowsMediation != false else { return nil }
         try database.run("UPDATE families SET allows_mediation = 0 WHERE key = \(known.key)")

@@ -48,7 +48,7 @@ public final class EventCache {
         if checksPages, !database.passesQuickCheck() { throw SQLiteError.corrupt }
         try database.enableSecureDelete()
         try database.migrate(CacheSchema.migrations)
-        try checkKey(database, seal, path, isRebuilt)
+        try checkOrCreateSeal(database, seal, path, isRebuilt)
         return database
     }
 
@@ -57,7 +57,7 @@ public final class EventCache {
     /// A file without a sealed check text is new, or is from a program that did not seal. It is rewritten, and gets a
     /// check text. A damaged file that was moved aside by an earlier process is deleted.
     /// - Throws: `corrupt` for a file that another key has sealed.
-    private static func checkKey(
+    private static func checkOrCreateSeal(
         _ database: SQLiteDatabase, _ seal: TextSeal, _ path: String, _ isRebuilt: Bool
     ) throws {
         let row = FamilyID(high: 0, low: 0)
@@ -114,7 +114,7 @@ public final class EventCache {
                 { row throws(SQLiteError) in
                     CacheCounts(
                         nags: try row["nags"], nagEvents: try row["events"], mediations: try row["mediations"],
-                        gamification: try row["points"], members: try row["members"])
+                        gamificationEvents: try row["points"], members: try row["members"])
                 })
         else { throw .unexpectedShape("counts") }
         return counts
@@ -179,7 +179,7 @@ public struct CachedFamily: Sendable {
     let timeZone: String?
     /// The family's policy, of which only the limits of push-backs are known; the other values are the standard ones.
     /// Before the first facts were stored, all values are.
-    let policy: FamilyPolicy
+    let pushBackPolicy: FamilyPolicy
     /// Whether the consent `ai_mediation` is in force for this device's person; nil if unknown.
     public let allowsMediation: Bool?
 
@@ -195,7 +195,7 @@ public struct CachedFamily: Sendable {
         timeZone = try row["time_zone"]
         allowsMediation = try row["allows_mediation"]
         let (maxPushBack, cooldown): (Int?, Int?) = (try row["max_push_back"], try row["cooldown_minutes"])
-        policy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
+        pushBackPolicy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
     }
 
     /// Returns the copy's age; nil before the first complete sync.
@@ -215,11 +215,11 @@ public struct CacheCounts: Hashable, Sendable {
     public let nagEvents: Int
     public let mediations: Int
     /// The number of events of points and streaks.
-    public let gamification: Int
+    public let gamificationEvents: Int
     public let members: Int
 
     /// The number of rows of the feed.
-    public var feedRows: Int { nags + nagEvents + mediations + gamification }
+    public var feedRows: Int { nags + nagEvents + mediations + gamificationEvents }
 }
 
 /// A nag in the cache.
@@ -245,11 +245,11 @@ public struct CachedNag: Hashable, Sendable {
         id = try row["id"]
         creatorID = try row["creator_id"]
         recipientID = try row["recipient_id"]
-        recipientName = try seal.openIfPresent(try row["display_name"], .member, recipientID)
+        recipientName = try seal.openIfPresent(try row["display_name"], .memberName, recipientID)
         dueAt = try row["due_at"]
         category = try row["category"]
         doneDefinition = try row["done_definition"]
-        description = try seal.openIfPresent(try row["description"], .nag, id)
+        description = try seal.openIfPresent(try row["description"], .nagDescription, id)
         status = try row["status"]
         createdAt = try row["created_at"]
         opensAt = try row["opens_at"]

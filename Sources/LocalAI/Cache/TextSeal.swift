@@ -13,13 +13,13 @@ public struct TextSeal: Sendable {
         /// The check text of a file, by which a wrong key is recognised.
         case check
         /// The description of a nag.
-        case nag
+        case nagDescription = "nag"
         /// The name of a member.
-        case member
+        case memberName = "member"
         /// The terms of a constraint, as JSON.
-        case constraint
+        case constraintTerms = "constraint"
         /// The record of a question, as JSON.
-        case execution
+        case executionRecord = "execution"
         /// A question and its answer in the AI session, as JSON.
         case sessionTurn = "session_turn"
         /// An item of the outbox, as JSON.

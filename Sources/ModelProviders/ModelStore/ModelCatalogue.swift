@@ -13,7 +13,7 @@ public struct ModelFile: Hashable, Sendable {
     /// The URL: `https`, or `http` on this machine.
     public let url: String
     /// The size of the file in bytes.
-    public let bytes: Int64
+    public let byteCount: Int64
     /// The file's SHA-256 checksum, which has 32 bytes.
     public let sha256: [UInt8]
     /// The maximum number of tokens of a prompt and its answer together.
@@ -52,8 +52,8 @@ public struct ModelCatalogue: Hashable, Sendable {
             }
             models.append(model)
         }
-        let largestLite = models.filter { $0.variant == .lite }.map(\.bytes).max() ?? 0
-        if let index = models.firstIndex(where: { $0.variant == .standard && $0.bytes <= largestLite }) {
+        let largestLite = models.filter { $0.variant == .lite }.map(\.byteCount).max() ?? 0
+        if let index = models.firstIndex(where: { $0.variant == .standard && $0.byteCount <= largestLite }) {
             throw CatalogueError("models[\(index)].bytes", "of a standard model must be above that of every lite one")
         }
         self.models = models
@@ -94,7 +94,7 @@ extension ModelFile {
         let variant = try text("variant", "takes standard or lite") { Variant(rawValue: $0) != nil }
         self.variant = Variant(rawValue: variant) ?? .lite
         url = try text("url", "takes an https URL, or an http URL on 127.0.0.1", Self.isDownloadURL)
-        bytes = try number("bytes", 1...ModelCatalogue.maxModelBytes)
+        byteCount = try number("bytes", 1...ModelCatalogue.maxModelBytes)
         let digest = try text("sha256", "takes 64 hexadecimal digits") { Self.bytes(hexadecimal: $0) != nil }
         sha256 = Self.bytes(hexadecimal: digest) ?? []
         contextTokens = Int(try number("context", 256...10_000_000))

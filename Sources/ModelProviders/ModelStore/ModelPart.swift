@@ -33,7 +33,7 @@ final class ModelPart {
             pathStatus.st_dev == openedStatus.st_dev
         else { throw .busy }
         byteCount = Int64(openedStatus.st_size)
-        if byteCount > model.bytes { try restart() }
+        if byteCount > model.byteCount { try restart() }
     }
 
     deinit { close(descriptor) }
@@ -68,7 +68,7 @@ final class ModelPart {
     func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
         try begin(response)
         // A whole file that is too short is not the catalogue's file.
-        guard response.status != 200 || byteCount == model.bytes else { throw .sizeDiffers }
+        guard response.status != 200 || byteCount == model.byteCount else { throw .sizeDiffers }
         guard fdatasync(descriptor) == 0 else { throw .file(errno) }
     }
 
@@ -81,11 +81,11 @@ final class ModelPart {
         case 200:
             // The server ignores ranges, and sends the file from its beginning.
             if byteCount > 0 { try restart() }
-            end = model.bytes
+            end = model.byteCount
         case 206:
             guard let range = response.header("content-range").flatMap({ ContentRange($0) }), range.first == byteCount
             else { throw .unreadable }
-            guard range.total == nil || range.total == model.bytes else { throw .sizeDiffers }
+            guard range.total == nil || range.total == model.byteCount else { throw .sizeDiffers }
             end = min(end, range.last + 1)
         default: throw .refused(status: response.status)
         }

@@ -11,11 +11,11 @@ extension ModelStore {
     /// the downloaded bytes are kept as `ID.part`. A failed request is not repeated automatically.
     /// - Parameters:
     ///   - poller: the poller of an event loop that does nothing else, because files are written on it.
-    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    ///   - authoritiesPath: a file of certificates in PEM form that are trusted; nil for the system's.
     ///   - progress: called with the number of downloaded bytes.
     /// - Returns: the path of the file.
     public func download(
-        _ model: ModelFile, on poller: Poller, authorities: String? = nil, progress: @escaping (Int64) -> Void
+        _ model: ModelFile, on poller: Poller, authoritiesPath: String? = nil, progress: @escaping (Int64) -> Void
     ) async throws(ModelStoreError) -> String {
         if state(of: model) == .downloaded { return path(of: model) }
         try createFolder()
@@ -24,16 +24,16 @@ extension ModelStore {
         // A URL of this machine may lead only to this machine. Other URLs are not restricted, because the
         // person chose the catalogue.
         let networks = model.isOnLoopback ? NetworkGuard.loopback : .unrestricted
-        let client = HTTPClient(poller, networks: networks, authorities: authorities)
+        let client = HTTPClient(poller, networks: networks, authoritiesPath: authoritiesPath)
         defer { client.close() }
         progress(part.byteCount)
-        while part.byteCount < model.bytes {
+        while part.byteCount < model.byteCount {
             let countBefore = part.byteCount
             do throws(ModelStoreError) { try await downloadNextRange(of: part, model, client) } catch {
                 if error == .sizeDiffers { part.remove() }
                 throw error
             }
-            guard part.byteCount > countBefore || part.byteCount == model.bytes else { throw .unreadable }
+            guard part.byteCount > countBefore || part.byteCount == model.byteCount else { throw .unreadable }
         }
         guard try part.sha256() == model.sha256 else {
             part.remove()
@@ -47,10 +47,10 @@ extension ModelStore {
     private func downloadNextRange(
         of part: ModelPart, _ model: ModelFile, _ client: HTTPClient
     ) async throws(ModelStoreError) {
-        let end = min(part.byteCount + Self.maxRangeBytes, model.bytes)
+        let end = min(part.byteCount + Self.maxRangeBytes, model.byteCount)
         var limits = HTTPClientRequest.Limits()
         // A server without ranges sends the whole file.
-        limits.body = Int(model.bytes)
+        limits.maxResponseBodyBytes = Int(model.byteCount)
         limits.totalTimeout = .seconds(24 * 3_600)
         limits.stallTimeout = .seconds(60)
         let request = HTTPClientRequest(
@@ -70,7 +70,7 @@ extension ModelStore {
     /// Checks that the disk has space for the remaining bytes, plus a twentieth of the file. Nothing is checked if the
     /// free space is unknown.
     private func requireDiskSpace(for model: ModelFile, downloaded count: Int64) throws(ModelStoreError) {
-        let needed = model.bytes + (model.bytes + 19) / 20 - count
+        let needed = model.byteCount + (model.byteCount + 19) / 20 - count
         guard let free = freeBytes(folder), free < needed else { return }
         throw .noDiskSpace(needed: needed, free: free)
     }

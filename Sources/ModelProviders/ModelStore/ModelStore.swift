@@ -37,7 +37,7 @@ public struct ModelStore: Sendable {
 
     public func state(of model: ModelFile) -> State {
         if let bytes = Self.size(path(of: model)) {
-            return bytes == model.bytes ? .downloaded : .wrongSize(bytes: bytes)
+            return bytes == model.byteCount ? .downloaded : .wrongSize(bytes: bytes)
         }
         return Self.size(partPath(of: model)).map { .partial(bytes: $0) } ?? .missing
     }
@@ -50,7 +50,7 @@ public struct ModelStore: Sendable {
     }
 
     /// Returns the size in bytes of a model's complete file and its part together; 0 if there is neither.
-    public func size(of model: ModelFile) -> Int64 {
+    public func sizeOnDisk(of model: ModelFile) -> Int64 {
         (Self.size(path(of: model)) ?? 0) + (Self.size(partPath(of: model)) ?? 0)
     }
 
@@ -59,7 +59,7 @@ public struct ModelStore: Sendable {
     /// - Throws: `notDownloaded` if there is none; `file`.
     @discardableResult
     public func delete(_ model: ModelFile) throws(ModelStoreError) -> Int64 {
-        let bytes = size(of: model)
+        let bytes = sizeOnDisk(of: model)
         var isDeleted = false
         for path in [path(of: model), partPath(of: model)] {
             if unlink(path) == 0 { isDeleted = true } else if errno != ENOENT { throw .file(errno) }

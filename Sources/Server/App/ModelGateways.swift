@@ -25,10 +25,10 @@ package final class ModelGateways {
     ) {
         (self.prompts, self.shared) = (prompts, shared)
         thirdParties = HTTPClient(
-            poller, networks: options.networks, authorities: options.authorities,
+            poller, networks: options.networks, authoritiesPath: options.authorities,
             tracer: calls?.tracer(of: "third-party model"))
         let loopback = LoopbackClient(
-            poller, authorities: options.authorities, tracer: calls?.tracer(of: "model gateway"))
+            poller, authoritiesPath: options.authorities, tracer: calls?.tracer(of: "model gateway"))
         self.loopback = loopback
         serverGateway = options.gateway.map { gateway in
             // Every runtime that we know supports this style.
@@ -48,7 +48,7 @@ package final class ModelGateways {
 
     /// Returns the provider that is called with a person's key.
     func provider(_ key: OpenedAIKey) -> HTTPModelProvider {
-        let provider = provider(key, shared.health(ofKey: key.digest))
+        let provider = provider(key, shared.health(ofKey: key.sealedSecretDigest))
         if let limits { provider.limits = limits }
         return provider
     }
@@ -66,7 +66,7 @@ package final class ModelGateways {
     /// Returns the state of the network to the provider of a key, as the latest calls found it.
     func networkState(of key: StoredAIKey) -> NetworkState { health(of: key).network }
 
-    func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.digest) }
+    func health(of key: StoredAIKey) -> ProviderHealth { shared.health(ofKey: key.sealedSecretDigest) }
 
     /// Returns whether the URL's host is a public address or resolves to one. The check sends a request without a key
     /// through the client of later calls, and ignores the response. A name that does not resolve counts as internal,
@@ -74,7 +74,7 @@ package final class ModelGateways {
     /// because every later connection is checked too.
     func resolvesToPublicAddress(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
-        (limits.head, limits.body) = (32 << 10, 256 << 10)
+        (limits.maxResponseHeadBytes, limits.maxResponseBodyBytes) = (32 << 10, 256 << 10)
         (limits.connectTimeout, limits.totalTimeout) = (.seconds(2), .seconds(3))
         do throws(HTTPClientError) {
             _ = try await thirdParties.send(HTTPClientRequest("GET", url.text + "/models", limits: limits))

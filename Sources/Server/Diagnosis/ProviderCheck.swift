@@ -63,7 +63,7 @@ public struct ProviderCheck: Sendable {
         case .webhook(let webhook): url = webhook.url
         case .apns(let apns): url = apns.endpoint
         }
-        let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
+        let client = HTTPClient(poller, networks: deliveries.networks, authoritiesPath: deliveries.authorities)
         defer { client.close() }
         return await checkWebhook(name, url, client, whileUnavailable: "messages are retried for a day")
     }
@@ -72,7 +72,7 @@ public struct ProviderCheck: Sendable {
         guard let mail else {
             return .notConfigured("mail", "forgotten passwords are reset with nagz admin reset-password")
         }
-        let client = HTTPClient(poller, networks: mail.networks, authorities: mail.authorities)
+        let client = HTTPClient(poller, networks: mail.networks, authoritiesPath: mail.authorities)
         defer { client.close() }
         switch mail.transport {
         case .webhook(let hook):

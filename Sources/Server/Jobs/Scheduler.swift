@@ -133,7 +133,7 @@ final class Scheduler: PeriodicJob {
             }
             batches[index].nags.append(one.nag)
             if one.ordinal == NagStatements.dueLimitPerFamily { servedFamilies.insert(one.family) }
-            isWindowFull = one.seen == NagStatements.dueLimit
+            isWindowFull = one.seen == NagStatements.dueLimitPerRound
         }
         // Every family has had its turn: the next round begins with the oldest due nags again.
         if !isWindowFull { servedFamilies = [] }

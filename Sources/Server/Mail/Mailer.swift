@@ -19,7 +19,7 @@ final class Mailer {
     init(_ options: MailOptions, _ clock: any WallClock, _ random: any Randomness, _ log: Log, _ poller: Poller) {
         (self.options, self.clock, self.random, self.log) = (options, clock, random, log)
         handover = MessageHandover(poller)
-        client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
+        client = HTTPClient(poller, networks: options.networks, authoritiesPath: options.authorities)
     }
 
     /// Sends a mail in the background.

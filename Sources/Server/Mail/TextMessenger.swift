@@ -22,7 +22,7 @@ final class TextMessenger {
         guard let gateway = options.codeGateway else { return nil }
         (self.gateway, self.clock, self.random, self.log) = (gateway, clock, random, log)
         serverName = options.serverName
-        client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
+        client = HTTPClient(poller, networks: options.networks, authoritiesPath: options.authorities)
         handover = MessageHandover(poller)
     }
 

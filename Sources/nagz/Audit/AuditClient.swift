@@ -28,7 +28,7 @@ final class AuditClient: Sendable {
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
     ) async throws -> Answer {
         var request = makeRequest(endpoint.target(parameters))
-        (request.limits.body, request.limits.totalTimeout) = (64 << 20, .seconds(60))
+        (request.limits.maxResponseBodyBytes, request.limits.totalTimeout) = (64 << 20, .seconds(60))
         let response = try await send(request)
         do { return try endpoint.decode(status: response.status, body: response.body.span) } catch {
             throw stopError(for: error)
@@ -38,7 +38,7 @@ final class AuditClient: Sendable {
     /// Calls `receive` with the bytes of an export as they arrive.
     func export(_ query: AuditExportQuery, _ receive: @escaping @Sendable (Data) throws -> Void) async throws {
         var request = makeRequest(API.exportAuditLog.target(query))
-        (request.limits.body, request.limits.totalTimeout) = (.max, .seconds(86_400))
+        (request.limits.maxResponseBodyBytes, request.limits.totalTimeout) = (.max, .seconds(86_400))
         request.limits.stallTimeout = .seconds(60)
         let response = try await send(request, receive)
         guard response.status == 200 else {
@@ -81,7 +81,7 @@ final class AuditClient: Sendable {
                 var response = try await client.send(request) { response, bytes in
                     guard response.status == 200, let receive else {
                         content += bytes
-                        return content.count <= request.limits.body
+                        return content.count <= request.limits.maxResponseBodyBytes
                     }
                     do { try receive(Data(bytes)) } catch { fault = error }
                     return fault == nil

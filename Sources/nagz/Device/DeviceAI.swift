@@ -65,7 +65,7 @@ enum DeviceAI {
                 "ai_choices": choices.jsonValue, "ai_on_device_enabled": .bool(answersOnDevice),
                 "ai_mediation": cachedFamily?.allowsMediation.map { .bool($0) } ?? .null,
                 "network": .string(networkState.rawValue),
-                "pattern_alerts": .bool(try cache.hasPatternAlerts(of: family)),
+                "pattern_alerts": .bool(try cache.arePatternAlertsOn(of: family)),
                 "providers": .array(providers.map(\.jsonValue)), "would_answer": .object(wouldAnswer),
             ])
         }
@@ -73,7 +73,7 @@ enum DeviceAI {
             let value = setting.valueText(in: choices, answersOnDevice: answersOnDevice)
             print(setting.rawValue.padded(to: 16), value.padded(to: 16), setting.meaning(choices), separator: " ")
         }
-        let alerts = try cache.hasPatternAlerts(of: family) ? "on" : "off"
+        let alerts = try cache.arePatternAlertsOn(of: family) ? "on" : "off"
         print(
             Self.patternAlertsName.padded(to: 16), alerts.padded(to: 16),
             "whether a sync reports weekdays on which you missed three nags or more", separator: " ")

@@ -22,7 +22,8 @@ enum DeviceConstraints {
             guard try cache.addOwnConstraint(terms, MachineClock.newIdentifier(), of: family) else {
                 throw Stop(
                     .notApplied,
-                    "not added: this device never synced, or has \(EventCache.maxOwnConstraints) constraints already")
+                    "not added: this device never synced, or has \(EventCache.maxOwnConstraintsPerFamily) constraints already"
+                )
             }
         case ("delete", let name?, nil):
             let matches = try cache.ownConstraints(of: family).filter { $0.id.description.hasSuffix(name.lowercased()) }

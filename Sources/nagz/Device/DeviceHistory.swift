@@ -15,7 +15,7 @@ enum DeviceHistory {
         let session = try context.requireSession()
         let family = try context.requireFamily(of: session)
         if isLocal {
-            let records = try context.openCache().executions(
+            let records = try context.openCache().deviceExecutions(
                 of: family, errorsOnly: errorsOnly, limit: maxLocalRecords, at: MachineClock.currentTime())
             return show(
                 ExecutionPage(items: records, nextCursor: nil), of: "this device", errorsOnly, context)

@@ -25,7 +25,7 @@ enum DeviceStatus {
             let rows: JSONValue = [
                 "nags": .integer(Int64(counts.nags)), "nag_events": .integer(Int64(counts.nagEvents)),
                 "ai_mediation_events": .integer(Int64(counts.mediations)),
-                "gamification_events": .integer(Int64(counts.gamification)),
+                "gamification_events": .integer(Int64(counts.gamificationEvents)),
                 "members": .integer(Int64(counts.members)),
             ]
             return print(json: [
@@ -50,7 +50,7 @@ enum DeviceStatus {
         )
         print(
             "cache       \(counted(counts.nags, "nag")), \(counted(counts.nagEvents, "event")), \(counted(counts.mediations, "AI event")),"
-                + " \(counted(counts.gamification, "points event")), \(counted(counts.members, "member")); \((size + 1_023) / 1_024) KB"
+                + " \(counted(counts.gamificationEvents, "points event")), \(counted(counts.members, "member")); \((size + 1_023) / 1_024) KB"
         )
         let trustText = log.map { $0.isPinned ? "" : ", by the key the server named" } ?? ""
         print(

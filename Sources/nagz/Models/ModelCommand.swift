@@ -76,7 +76,7 @@ private struct ModelFileCommands {
         if models.isEmpty { print("the catalogue has no models") }
         for model in models {
             print(
-                model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.bytes.megabytes,
+                model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.byteCount.megabytes,
                 "context \(model.contextTokens)", model.licence, stateText(store.state(of: model)), separator: "  ")
         }
     }
@@ -96,7 +96,7 @@ private struct ModelFileCommands {
         guard !isDryRun else {
             let state = store.state(of: model)
             return asJSON
-                ? print(json: json(model)) : print("\(model.id), \(model.bytes.megabytes): \(stateText(state))")
+                ? print(json: json(model)) : print("\(model.id), \(model.byteCount.megabytes): \(stateText(state))")
         }
         // The store creates its folder; the folders above it are created here.
         let parent = URL(filePath: store.folder).deletingLastPathComponent().path()
@@ -108,7 +108,7 @@ private struct ModelFileCommands {
         let store = store
         let path = try await loop.runTask { poller in
             let progress = Progress(model)
-            return try await store.download(model, on: poller, authorities: authorities) {
+            return try await store.download(model, on: poller, authoritiesPath: authorities) {
                 progress.show(byteCount: $0)
             }
         }
@@ -116,7 +116,7 @@ private struct ModelFileCommands {
     }
 
     func delete(_ model: ModelFile, isDryRun: Bool, isSure: Bool) throws {
-        let bytes = store.size(of: model)
+        let bytes = store.sizeOnDisk(of: model)
         guard bytes > 0 || store.state(of: model) != .missing else { throw ModelStoreError.notDownloaded }
         if isDryRun {
             return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.megabytes)")
@@ -150,9 +150,9 @@ private struct ModelFileCommands {
             }
         return [
             "id": .string(model.id), "variant": .string(model.variant.rawValue), "url": .string(model.url),
-            "bytes": .integer(model.bytes), "context": .integer(Int64(model.contextTokens)),
+            "bytes": .integer(model.byteCount), "context": .integer(Int64(model.contextTokens)),
             "licence": .string(model.licence), "state": .string(name),
-            "bytes_here": .integer(store.size(of: model)),
+            "bytes_here": .integer(store.sizeOnDisk(of: model)),
             "path": state == .downloaded ? .string(store.path(of: model)) : .null,
         ]
     }
@@ -172,10 +172,10 @@ private final class Progress {
     }
 
     func show(byteCount: Int64) {
-        let percent = Int64(Double(byteCount) / Double(model.bytes) * 100) / percentStep * percentStep
+        let percent = Int64(Double(byteCount) / Double(model.byteCount) * 100) / percentStep * percentStep
         guard percent != lastPercent else { return }
         lastPercent = percent
-        let line = "\(model.id) \(percent) % of \(model.bytes.megabytes)"
+        let line = "\(model.id) \(percent) % of \(model.byteCount.megabytes)"
         let end = !isTerminal || percent == 100 ? "\n" : ""
         try? FileHandle.standardError.write(contentsOf: Data(((isTerminal ? "\r" : "") + line + end).utf8))
     }

@@ -213,7 +213,7 @@ struct DeviceAITests {
                 let tip = try await local(DeviceModels(system: SystemModel(), gateway: nil)).coaching(nagID: scene.nag)
                 #expect(tip.tip.hasSuffix(ModelScene.ending))
                 let record = try #require(
-                    try device.cache.executions(of: device.family, limit: 1, at: clock.now()).first)
+                    try device.cache.deviceExecutions(of: device.family, limit: 1, at: clock.now()).first)
                 #expect(record.execution.provider == "foundation_models" && record.execution.model == "system")
                 await #expect(throws: QuestionRefusal.noRoute(.unavailableInMode)) {
                     try await local(DeviceModels(gateway: nil)).coaching(nagID: scene.nag)

@@ -195,7 +195,7 @@ struct AIKeyTests {
                 let keyring = try #require(TestServer.auditKeyring)
                 #expect(row.opened(keyring) == nil)
                 let owner = row.user == two.id ? two : one
-                try await expectRefusal(409) { try await server.check(row.key.provider, as: owner) }
+                try await expectRefusal(409) { try await server.check(row.response.provider, as: owner) }
             }
         }
     }

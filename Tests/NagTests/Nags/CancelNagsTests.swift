@@ -27,7 +27,7 @@ struct CancelNagsTests {
                     let act = Act(
                         kind: .nagsCancelled, basis: .nothingChanged(since: seq), actor: actor.pseudonym,
                         subject: person.pseudonym, stampedRows: NagStatements.cancelBatchSize,
-                        statements: NagStatements.cancelOpen(of: person.id, in: family, at: context.now))
+                        statements: NagStatements.cancelOpenBatch(of: person.id, in: family, at: context.now))
                     return .perform(act, NoAnswer())
                 }
                 acts += 1

@@ -232,7 +232,7 @@ struct ConnectionNagWorkTests {
             }
             #expect(try await texts() == [["text": .string(words)], ["text": .string(others)]])
             try await server.database.run { database in
-                for rows in [NagStatements.excusesOfPerson, AIStatements.answersToPerson] {
+                for rows in [NagStatements.excuseWordsOfPerson, AIStatements.answersToPerson] {
                     _ = try await database.query(rows.erase(rows.keys(child.id, 10)))
                 }
             }

@@ -46,7 +46,7 @@ extension OpenAPIDocument {
         }
         let types = schema["type"]?.arrayValue?.compactMap(\.stringValue) ?? schema["type"]?.stringValue.map { [$0] }
         if let types, !types.contains(where: { value.isOfType($0) }) {
-            return violation("is \(value.kind), not \(types.joined(separator: " or "))")
+            return violation("is \(value.kindWithArticle), not \(types.joined(separator: " or "))")
         }
         if let allowed = schema["enum"]?.arrayValue, !allowed.contains(value) {
             return violation("is none of the listed values")

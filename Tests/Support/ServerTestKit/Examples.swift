@@ -74,7 +74,7 @@ extension JSONValue {
         case (.object(let left), .object(let right)):
             return left.count == right.count
                 && left.members.allSatisfy { member in right[member.key].map(member.value.isLike) ?? false }
-        default: return kind == other.kind
+        default: return kindWithArticle == other.kindWithArticle
         }
     }
 }

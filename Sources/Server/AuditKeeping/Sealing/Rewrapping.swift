@@ -103,7 +103,7 @@ public enum Rewrapping {
             for row in rows {
                 let old = try StoredAIKey(row)
                 guard let new = old.resealed(keys, by: newest, nonce: sealing.nonce()) else {
-                    throw UnknownMaster(key: "the key of \(old.user) for \(old.key.provider.rawValue)")
+                    throw UnknownMaster(key: "the key of \(old.user) for \(old.response.provider.rawValue)")
                 }
                 _ = try await database.query(AIKeyStatements.replaceSealedSecret(of: old, with: new))
                 count += 1

@@ -7,7 +7,7 @@ extension AIStatements {
     /// - Parameter family: nil for answers about nags of connections.
     static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
         let ledgerCondition: SQL =
-            family.map { "e.family_id = \($0)" } ?? "e.family_id IN (\(NagStatements.connectionIDs(of: page.user)))"
+            family.map { "e.family_id = \($0)" } ?? "e.family_id IN (\(NagStatements.nagConnectionIDs(of: page.user)))"
         return """
             SELECT e.id, jsonb_build_object(
                 'id', e.id, 'family_id', e.family_id, 'nag_id', e.nag_id, 'prompt_type', e.prompt_type,

@@ -22,7 +22,7 @@ extension AIStatements {
             SELECT family_id, sync_ts, id FROM ai_mediation_events
             WHERE actor_id = \(user) AND (
                     family_id IN (\(MembershipStatements.currentAndFormerFamilyIDs(of: user)))
-                    OR family_id IN (\(NagStatements.connectionIDs(of: user))))
+                    OR family_id IN (\(NagStatements.nagConnectionIDs(of: user))))
                 AND prompt_type NOT IN ('push_back', 'push_back_refused', 'digest_sent')
             LIMIT \(limit)
             """

@@ -20,7 +20,7 @@ enum AIStatements {
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(ledger.join(nag))
-        \(ledger.homeJoin)
+        \(ledger.recipientMembershipJoin)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
         LEFT JOIN users r ON r.id = n.recipient_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, in: ledger, caller.now))

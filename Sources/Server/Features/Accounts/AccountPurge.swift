@@ -53,8 +53,8 @@ struct AccountPurge {
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
         for rows in [
-            NagStatements.excusesOfPerson, NagStatements.completionNotesOfPerson, IngestionStatements.summariesOfPerson,
-            AIStatements.answersToPerson,
+            NagStatements.excuseWordsOfPerson, NagStatements.completionNotesOfPerson,
+            IngestionStatements.summariesOfPerson, AIStatements.answersToPerson,
         ] {
             // A batch that erases nothing proves nothing: another instance may have erased the same rows.
             while try await !database.query(rows.keys(user, 1)).isEmpty {
@@ -71,7 +71,7 @@ struct AccountPurge {
                 statements: [
                     AccountStatements.purge(user, at: context.now),
                     PreferenceStatements.deleteInLeftFamilies(of: user),
-                    ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
+                    ChildSettingsStatements.deleteInFormerFamilies(of: user), KnownAddressStatements.delete(of: user),
                     PolicyStatements.deleteApprovalComments(of: user), AttachmentStatements.deleteAll(of: user),
                     ExecutionStatements.deleteAll(of: user), DraftStatements.deleteAll(of: user),
                 ])

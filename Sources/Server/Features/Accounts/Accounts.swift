@@ -108,8 +108,8 @@ extension Departure<AccountResponse> {
                     of: person.role, isSelf: person.id == member.userID, isFamilyAccount: person.isFamilyAccount,
                     by: MemberState(role: member.role))
             },
-            allowsLastGuardian: true, sessionRevocation: { SessionStatements.revokeAll(of: $0, at: now) },
-            statements: AccountStatements.delete(answer.id, at: now) + [
+            allowsLastMember: true, sessionRevocation: { SessionStatements.revokeAll(of: $0, at: now) },
+            additionalStatements: AccountStatements.delete(answer.id, at: now) + [
                 ConnectionStatements.removeAddresses(of: answer.id)
             ], answer: { _ in answer })
     }

@@ -19,7 +19,7 @@ enum AttachmentStatements {
         LEFT JOIN nag_attachments b ON b.attachment_id = a.id
         LEFT JOIN nags n ON n.family_id = b.family_id AND n.id = b.nag_id
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-        \(NagStatements.homeJoin)
+        \(NagStatements.recipientMembershipJoin)
         WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
         """
     }

@@ -70,7 +70,7 @@ extension Sessions {
         -> AuthResponse
     {
         let (now, code, username) = (context.now, call.body.familyCode, call.body.username)
-        let statement = CredentialStatements.children(code: code)
+        let statement = CredentialStatements.children(childCode: code)
         let row = try ChildUsername.find(username, in: try await services.database.query(statement))
         let person = try row.map(Person.init)
         let addressLimit = Attempts.Limit.address(context.remote)

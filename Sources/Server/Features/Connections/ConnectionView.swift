@@ -65,7 +65,7 @@ struct ConnectionView {
         var act = act
         act.details["cancelled_nags"] = "\(count)"
         act.stampedRows = count
-        act.statements += NagStatements.cancelOpen(
+        act.statements += NagStatements.cancelOpenBatch(
             over: connection.id, toChildrenOnly: toChildrenOnly, at: now)
         return act
     }

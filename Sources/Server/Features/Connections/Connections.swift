@@ -93,8 +93,8 @@ final class Connections {
             do {
                 return try await decideOnce(caller, path, body)
             } catch is ConnectionView.TooManyOpenNags {
-                let nags = NagStatements.openNags(over: path.connectionID)
-                try await ConnectionNagCancellation(services).cancel(nags, caller.context)
+                let recipients = NagStatements.openNagRecipients(over: path.connectionID)
+                try await ConnectionNagCancellation(services).cancel(recipients, caller.context)
             }
         }
     }

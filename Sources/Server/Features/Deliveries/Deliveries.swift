@@ -23,7 +23,7 @@ final class Deliveries {
     /// the administrators' list.
     func list(_ caller: Caller, _ call: Call<DeliveryListQuery, NoBody>) async throws -> Page<DeliveryResponse> {
         let query = call.parameters
-        return try await nags.decide(caller, on: query.nagID, .readDeliveries) { view, queries in
+        return try await nags.decideAndPerform(caller, on: query.nagID, .readDeliveries) { view, queries in
             let rows = try await queries.query(DeliveryStatements.page(query.page, of: query.nagID, in: view.ledgerID))
             return .answer(
                 try Page(rows, answering: query.page) { row in

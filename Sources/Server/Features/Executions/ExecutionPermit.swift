@@ -71,7 +71,7 @@ struct ExecutionPermit {
         // The server cannot use the device's model, so it treats the device as if it had none.
         let state = RuntimeState(
             local: LocalCapability(isAvailable: false), network: network, mode: mode,
-            ownProviderModel: (try? keyResult.get())?.key.model, gatewayModel: models.gatewayModel,
+            ownProviderModel: (try? keyResult.get())?.response.model, gatewayModel: models.gatewayModel,
             isThirdPartyAllowed: models.allowsThirdParties, isServer: true)
         switch Router.route(question, state, policy, at: question.askedAt, trace: trace) {
         // The rules answer instead of a third party that cannot be reached, and the answer says so.

@@ -81,10 +81,12 @@ enum KeyProblem: Error {
 
 extension StoredAIKey {
     /// The unambiguous name of the key: its provider and its model.
-    var name: String { "\(key.provider.rawValue)/\(key.model)" }
+    var name: String { "\(response.provider.rawValue)/\(response.model)" }
 
     /// Whether a text names this key: by its model, its provider, or both.
-    func isNamed(_ text: String) -> Bool { text == key.model || text == key.provider.rawValue || text == name }
+    func isNamed(_ text: String) -> Bool {
+        text == response.model || text == response.provider.rawValue || text == name
+    }
 }
 
 extension ReachableModels {
@@ -138,7 +140,7 @@ enum ChosenModel {
     var name: String {
         switch self {
         case .gateway(let name): name
-        case .ownKey(let stored): stored.key.model
+        case .ownKey(let stored): stored.response.model
         }
     }
 

@@ -46,7 +46,7 @@ extension Families {
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
             statements: [
-                MembershipStatements.promote(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
+                MembershipStatements.promoteToGuardian(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
                 DraftStatements.expireWithoutConsent(remainingConsents: "consent.user_id <> \(person.id)", at: now),
             ])
     }
@@ -71,7 +71,7 @@ extension Families {
             return denied(
                 "under_13", APIError.under13IsChild)
         }
-        if role == .child, try await !allowsChildren(member.userID, in: member.familyID, queries) {
+        if role == .child, try await !allowsChildAccounts(for: member.userID, in: member.familyID, queries) {
             return denied("no_consent", APIError.childrenNeedConsent)
         }
         if let denial = try await denialOfNewMember(of: member.familyID, at: now, queries) {
@@ -124,7 +124,7 @@ extension Families {
                         .memberCreateDenied, to: member, reason: denial.rawValue,
                         APIError(.policyForbidden, denial))
                 }
-                if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {
+                if body.role == .child, try await !allowsChildAccounts(for: member.userID, in: family, queries) {
                     return .denied(.memberCreateDenied, to: member, reason: "no_consent", APIError.childrenNeedConsent)
                 }
                 var act = Act(

@@ -36,7 +36,7 @@ enum ChildSettingsStatements {
     }
 
     /// Deletes a former child's settings in every family that they left or were removed from.
-    static func delete(of child: UserID) -> SQL {
+    static func deleteInFormerFamilies(of child: UserID) -> SQL {
         """
         DELETE FROM child_settings k USING ledger_stamp, memberships m
         WHERE m.user_id = \(child) AND m.status = 'removed' AND k.family_id = m.family_id AND k.user_id = m.user_id

@@ -5,7 +5,7 @@ import SQL
 enum CredentialStatements {
     /// Reads the active children who have a PIN in the family with that child code: for each the columns of `Person`,
     /// `username` and `pin_hash`, and the family's `seq`. Accounts with a sign-in of their own are never among them.
-    static func children(code: String) -> SQL {
+    static func children(childCode: String) -> SQL {
         """
         SELECT \(AccountStatements.personColumns), k.username, k.pin_hash, c.seq
         FROM families f
@@ -14,7 +14,7 @@ enum CredentialStatements {
         JOIN memberships m
             ON m.family_id = f.id AND m.user_id = k.user_id AND m.status = 'active' AND m.role = 'child'
         JOIN users u ON u.id = k.user_id AND u.status = 'active' AND \(AccountStatements.isFamilyAccount(of: "f.id"))
-        WHERE f.child_code = \(code)
+        WHERE f.child_code = \(childCode)
         """
     }
 

@@ -14,14 +14,14 @@ struct Departure<Answer: WireContent> {
     /// nil before the person's record is read, and then with the record.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may leave if the family has no other member.
-    var allowsLastGuardian = false
+    var allowsLastMember = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
     /// Returns the statement that ends the sessions of the person with that ID: all of them if the account is deleted,
     /// otherwise only those that began with a child code.
     let sessionRevocation: (UserID) -> SQL
     /// The statements that only this kind of departure adds to the act, such as the deletion of the account.
-    var statements: [SQL] = []
+    var additionalStatements: [SQL] = []
     let answer: (MemberRecord) -> Answer
 }
 
@@ -72,10 +72,10 @@ extension Families {
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
-        let nags = NagStatements.openConnectionNags(toChild: user, orSharedBy: user)
+        let recipients = NagStatements.openConnectionNagRecipients(toChild: user, orSharedBy: user)
         while true {
             let answer = try await ConnectionNagCancellation(services).cancelAndRetry(
-                onViolationOf: .departedHasNoConnectionNag, nags, caller.context
+                onViolationOf: .departedHasNoConnectionNag, recipients, caller.context
             ) { () -> Answer? in
                 try await services.ledger.write(caller, in: family) { queries in
                     try await decide(caller, user, from: family, departure, endsMembership: true, queries)
@@ -103,9 +103,11 @@ extension Families {
         if let denial = departure.denial(member, person) {
             return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
         }
-        let counts = try await queries.query(MembershipStatements.memberCounts(of: family, besides: user)).onlyRow()
+        let counts = try await queries.query(
+            MembershipStatements.memberAndOtherGuardianCounts(of: family, besides: user)
+        ).onlyRow()
         let isAlone = try counts["members"] == 1
-        if !(departure.allowsLastGuardian && isAlone),
+        if !(departure.allowsLastMember && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
                 of: person.role, activeGuardians: 1 + (try counts["other_guardians"] as Int))
         {
@@ -119,7 +121,7 @@ extension Families {
             kind: endsMembership ? departure.kind : .nagsCancelled, basis: .nothingChanged(since: member.seq),
             actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(cancelledCount)"],
             changesRights: endsMembership, stampedRows: cancelledCount)
-        if cancelledCount > 0 { act.statements = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
+        if cancelledCount > 0 { act.statements = NagStatements.cancelOpenBatch(of: user, in: family, at: caller.now) }
         guard endsMembership else { return .perform(act, nil) }
         act.details["role"] = person.role.rawValue
         act.statements += [
@@ -130,7 +132,7 @@ extension Families {
         ]
         act.statements += DraftStatements.endOnDeparture(of: user, at: caller.now)
         act.statements +=
-            accessRevocation(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
+            accessRevocation(person, isRemoval: departure.isRemoval, at: caller.now) + departure.additionalStatements
         return .perform(act, departure.answer(person))
     }
 

@@ -56,7 +56,7 @@ package final class Families {
 
     /// Returns the member's family as they may see it.
     func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {
-        let row = try await queries.query(FamilyStatements.family(member.familyID)).onlyRow()
+        let row = try await queries.query(FamilyStatements.codesAndCreationTime(of: member.familyID)).onlyRow()
         let isGuardian = member.role == .guardian
         return FamilyResponse(
             id: member.familyID, name: member.familyName, inviteCode: isGuardian ? try row["invite_code"] : "",
@@ -121,7 +121,7 @@ package final class Families {
 
     /// Returns whether the family's guardians consent to children's accounts.
     /// - Parameter user: the caller.
-    func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
+    func allowsChildAccounts(for user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(
             ConsentStatements.status(.childAccountCreation, for: user, in: family)
         ).onlyRow()["is_in_force"]

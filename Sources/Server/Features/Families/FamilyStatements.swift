@@ -5,7 +5,7 @@ import SQL
 /// Every statement on families.
 enum FamilyStatements {
     /// Reads a family's codes and the time of its creation.
-    static func family(_ id: FamilyID) -> SQL {
+    static func codesAndCreationTime(of id: FamilyID) -> SQL {
         "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
     }
 

@@ -46,7 +46,7 @@ extension Families {
                 if try invitationRow["is_blocked"] {
                     return denied(Denial.blocked.rawValue, APIError.inviteCodeIsUnknown)
                 }
-                if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
+                if account.isWaiting, try await !allowsChildAccounts(for: account.id, in: family, queries) {
                     return denied("no_consent", APIError.childrenNeedConsent)
                 }
                 if let denial = try await denialOfNewMember(of: family, at: caller.now, queries) {

@@ -23,7 +23,7 @@ enum MembershipStatements {
     }
 
     /// Selects those of the users who are active members.
-    static func activeMembers(_ users: [UserID], in family: FamilyID) -> SQL {
+    static func activeMembers(among users: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT user_id FROM memberships
         WHERE family_id = \(family) AND user_id = ANY(\(SQLList(users))) AND status = 'active'
@@ -53,7 +53,7 @@ enum MembershipStatements {
 
     /// Counts the active `members`, and as `other_guardians` the guardians besides `user` who have a password. An
     /// account that was made inside a family has no password, and cannot be the family's only guardian.
-    static func memberCounts(of family: FamilyID, besides user: UserID) -> SQL {
+    static func memberAndOtherGuardianCounts(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
                count(*) FILTER (WHERE m.role = 'guardian' AND m.user_id <> \(user) AND u.password_hash IS NOT NULL)
@@ -158,7 +158,7 @@ enum MembershipStatements {
     }
 
     /// Makes an active participant a guardian.
-    static func promote(_ user: UserID) -> SQL {
+    static func promoteToGuardian(_ user: UserID) -> SQL {
         """
         UPDATE memberships SET role = 'guardian' FROM ledger_stamp
         WHERE memberships.family_id = ledger_stamp.family_id AND memberships.user_id = \(user)

@@ -34,7 +34,7 @@ extension Families {
                     ]
                         + (family.timeZone == current.timeZone
                             ? []
-                            : NagStatements.makeDue(at: caller.now)
+                            : NagStatements.makeMemberNagsDue(at: caller.now)
                                 + [PreferenceStatements.makeDigestsDue(at: caller.now)])),
                 family)
         }

@@ -101,7 +101,7 @@ extension Gamification {
         _ queries: any Queries
     ) async throws -> Bool {
         let weeks = services.zones.zoneOrUTC(zone).weekStarts(upTo: now, count: Self.examinedWeekCount + 1)
-        let rows = try await queries.query(GamificationStatements.weekCounts(of: user, in: family, startingAt: weeks))
+        let rows = try await queries.query(GamificationStatements.weekCounts(of: user, in: family, between: weeks))
         return try rows.map { row throws(PostgresError) in
             var facts = facts
             facts.dueInWeek = try row["due"]

@@ -23,7 +23,7 @@ package final class Gamification {
     func getSummary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
         _ = try await services.access.member(caller, of: family, services.database)
-        let record = try await ownRecord(caller, in: family)
+        let record = try await ownEnabledRecord(caller, in: family)
         return GamificationSummary(
             familyID: family, userID: caller.userID, totalPoints: record.points, currentStreak: record.streak,
             eventCount: record.eventCount)
@@ -33,7 +33,7 @@ package final class Gamification {
     func getLeaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
-        _ = try await ownRecord(caller, in: family)
+        _ = try await ownEnabledRecord(caller, in: family)
         let week = services.zones.zoneOrUTC(member.timeZone).week(containing: caller.now)
         let rows = try await services.database.query(GamificationStatements.leaderboard(of: family, week))
         return LeaderboardResponse(
@@ -72,7 +72,7 @@ package final class Gamification {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
         let member = try await services.access.member(caller, of: family, services.database)
         try await requireInsight(caller, member, into: user)
-        return try await services.database.query(GamificationStatements.badges(of: user, in: family))
+        return try await services.database.query(GamificationStatements.clientBadges(of: user, in: family))
             .map { row throws(PostgresError) in
                 BadgeResponse(
                     id: try row["id"], userID: user, familyID: family, badgeType: try row["badge_type"],
@@ -87,20 +87,20 @@ package final class Gamification {
         {
             try await services.refuse(caller, member, .gamificationReadDenied, denial)
         }
-        _ = try await record(of: user, in: member.familyID)
+        _ = try await consentedRecord(of: user, in: member.familyID)
     }
 
     /// Returns the caller's record.
     /// - Throws: 403 without the consent, and for a member who has switched gamification off.
-    private func ownRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
-        let record = try await record(of: caller.userID, in: family)
+    private func ownEnabledRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
+        let record = try await consentedRecord(of: caller.userID, in: family)
         guard record.isEnabled else { throw APIError.pointsAreOff }
         return record
     }
 
     /// Returns a member's record.
     /// - Throws: 403 without the consent, 404 for somebody who never was a member.
-    private func record(of user: UserID, in family: FamilyID) async throws -> Record {
+    private func consentedRecord(of user: UserID, in family: FamilyID) async throws -> Record {
         let rows = try await services.database.query(GamificationStatements.record(of: user, in: family))
         guard let row = rows.first else { throw APIError.noSuchMember }
         let record = try Record(row)

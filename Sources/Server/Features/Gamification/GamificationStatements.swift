@@ -62,7 +62,7 @@ enum GamificationStatements {
     }
 
     /// Reads those of a member's badges that clients are shown, in the order in which they were earned.
-    static func badges(of user: UserID, in family: FamilyID) -> SQL {
+    static func clientBadges(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, badge_type, earned_at FROM badges
         WHERE family_id = \(family) AND user_id = \(user) AND badge_type = ANY (\(SQLList(BadgeType.clientBadges.map(\.rawValue)))::text[])
@@ -73,9 +73,9 @@ enum GamificationStatements {
     /// Counts a member's nags by the finished week in which they were due: all of them as `due`, and as `on_time`
     /// those that scored as completed on time. Withdrawn and cancelled nags do not count; a week without nags has no
     /// row.
-    /// - Parameter starts: the starts of the weeks, ascending, and the end of the last week.
-    static func weekCounts(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
-        let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")
+    /// - Parameter boundaries: the starts of the weeks, ascending, and the end of the last week.
+    static func weekCounts(of user: UserID, in family: FamilyID, between boundaries: [Timestamp]) -> SQL {
+        let bounds = SQL.joined(boundaries.map { "\($0)" }, separator: ", ")
         return """
             SELECT count(*) AS due, count(g.id) AS on_time
             FROM nags n
@@ -83,7 +83,7 @@ enum GamificationStatements {
                 AND g.event_type = 'nag_completed' AND g.streak_delta = 1
             WHERE n.family_id = \(family) AND n.recipient_id = \(user)
                 AND n.status NOT IN ('withdrawn', 'cancelled_relationship_change')
-                AND n.due_at >= \(starts.first ?? .epoch) AND n.due_at < \(starts.last ?? .epoch)
+                AND n.due_at >= \(boundaries.first ?? .epoch) AND n.due_at < \(boundaries.last ?? .epoch)
             GROUP BY width_bucket(n.due_at, ARRAY[\(bounds)])
             """
     }

@@ -26,7 +26,7 @@ extension Incentives {
             guard event.userID != member.userID else {
                 return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
             }
-            let record = try await recipientRecord(event.userID, in: family, queries)
+            let record = try await requireRewardable(event.userID, in: family, queries)
             event.approvedBy = member.userID
             event.appliedAt = caller.now
             let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try RuleVersion(row))
@@ -36,7 +36,7 @@ extension Incentives {
 
     /// Returns the record of a reward's recipient.
     /// - Throws: 403 while the person does not take part, 409 if they are no longer a member.
-    func recipientRecord(
+    func requireRewardable(
         _ user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> Gamification.Record {
         let row = try await queries.query(GamificationStatements.record(of: user, in: family)).onlyRow()

@@ -30,18 +30,18 @@ extension Incentives {
         else { throw APIError.incentiveRuleHasChanged }
         // While the nag is open, its completion will apply the rules.
         guard nag.status == .completed else { throw APIError.rewardNeedsCompletion }
-        let earlierEffect = try await queries.query(
-            IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
+        let earlierEvent = try await queries.query(
+            IncentiveStatements.event(of: rule.id, on: nag.id, in: family)
         ).first
-        if let earlierEffect {
+        if let earlierEvent {
             // A reward that waits was promised by the rule's version at the time of the completion, which may differ
             // from the current version.
-            let isGiven = try earlierEffect["applied_at"] as Timestamp? != nil
+            let isGiven = try earlierEvent["applied_at"] as Timestamp? != nil
             throw isGiven
                 ? APIError.rewardWasGiven
                 : APIError.rewardIsWaiting
         }
-        let record = try await recipientRecord(nag.recipientID, in: family, queries)
+        let record = try await requireRewardable(nag.recipientID, in: family, queries)
         let incentive = Incentive(
             id: services.random.identifier(at: now), nag: nag.id, user: nag.recipientID,
             rule: RuleVersion(id: rule.id, version: rule.version, terms: rule.terms))

@@ -23,7 +23,7 @@ enum IncentiveStatements {
 
     /// Reads the effect of any version of a rule on a nag: its `id`, and its `applied_at`, which is null while it waits
     /// for a guardian.
-    static func effect(of rule: IncentiveRuleID, on nag: NagID, in family: FamilyID) -> SQL {
+    static func event(of rule: IncentiveRuleID, on nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT i.id, i.applied_at FROM incentive_events i
         WHERE i.family_id = \(family) AND i.nag_id = \(nag) AND i.rule_id = \(rule)

@@ -91,7 +91,7 @@ extension Ingestion {
         _ enrichment: Enrichment, to earlierInput: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID
     ) async throws -> InputResult {
-        let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
+        let answer: OutboxAnswer = try await nags.decideAndPerform(caller, on: nag, .read) { view, queries in
             let permission = try await queries.query(
                 NagStatements.excusePermission(caller.userID, in: family)
             ).onlyRow()

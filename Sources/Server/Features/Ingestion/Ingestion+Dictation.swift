@@ -18,7 +18,8 @@ extension Ingestion {
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.pastMessage)
             }
-            let recipients = try await queries.query(MembershipStatements.activeMembers([nag.recipientID], in: family))
+            let recipients = try await queries.query(
+                MembershipStatements.activeMembers(among: [nag.recipientID], in: family))
             guard !recipients.isEmpty else {
                 throw APIError.noSuchMember
             }

@@ -85,7 +85,7 @@ extension Ingestion {
         let earlierDrafts = try await drafts.drafts(
             storedResults.values.compactMap(\.importedItem?.draftID), for: member, queries)
         let members = try await queries.query(
-            MembershipStatements.activeMembers(request.items.map(\.nag.recipientID), in: request.familyID)
+            MembershipStatements.activeMembers(among: request.items.map(\.nag.recipientID), in: request.familyID)
         ).map { row throws(PostgresError) -> UserID in try row["user_id"] }
         var examinedImport = ExaminedImport()
         for (index, item) in request.items.enumerated() {

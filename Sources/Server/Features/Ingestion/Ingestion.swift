@@ -66,7 +66,9 @@ final class Ingestion {
             }
         }
         do {
-            if case .nag(let request) = item.act, input.denial(about: request.recipientID, by: caller.userID) != nil {
+            if case .nag(let request) = item.act,
+                input.denialOfDictation(about: request.recipientID, by: caller.userID) != nil
+            {
                 return try await createDraft(of: request, input, from: caller, in: family)
             }
             try await apply(item, input, from: caller, in: family)
@@ -123,10 +125,10 @@ final class Ingestion {
     // MARK: Stored results
 
     /// The largest number of inputs per person and hour that are stored although they were not applied.
-    private static let maxUnappliedPerHour = 200
+    private static let maxUnappliedPerPersonAndHour = 200
 
     /// Stores the result of an input that was not applied, so that a retry gets the same answer. Beyond
-    /// `maxUnappliedPerHour` the result is returned but not stored, and a retry is decided again.
+    /// `maxUnappliedPerPersonAndHour` the result is returned but not stored, and a retry is decided again.
     private func storeResult(
         _ input: Provenance, _ item: OutboxItem, _ outcome: InputOutcome, _ refusal: InputRefusal?,
         from caller: Caller, in family: FamilyID
@@ -137,7 +139,7 @@ final class Ingestion {
                 let member = try await services.access.member(caller, of: family, queries)
                 let counter = RefusalCount(ofInputsBy: member.pseudonym, in: family)
                 let count = try await counter.incrementIfStarted(at: caller.now, queries)
-                if count ?? 1 > Self.maxUnappliedPerHour { return .answer(OutboxAnswer(results: [result])) }
+                if count ?? 1 > Self.maxUnappliedPerPersonAndHour { return .answer(OutboxAnswer(results: [result])) }
                 guard let kind = InputKind(item.act.kind) else { return .answer(OutboxAnswer(results: [result])) }
                 var details: AuditBody = ["kind": kind.rawValue, "outcome": outcome.rawValue]
                 details.merge(input.auditDetails)

@@ -33,7 +33,7 @@ extension IngestionStatements {
     /// - Parameter family: nil for connections.
     static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
         let ledger: SQL =
-            family.map { "i.family_id = \($0)" } ?? "i.family_id IN (\(NagStatements.connectionIDs(of: page.user)))"
+            family.map { "i.family_id = \($0)" } ?? "i.family_id IN (\(NagStatements.nagConnectionIDs(of: page.user)))"
         return """
             SELECT i.id, jsonb_build_object(
                 'id', i.id, 'family_id', i.family_id, 'kind', i.kind, 'nag_id', i.nag_id, 'source', i.source,

@@ -82,7 +82,7 @@ struct Provenance: Sendable {
     /// The SHA-256 of the JSON that the server encodes the item in; nil for an input of a request.
     let fingerprint: [UInt8]?
     /// The family whose outbox contained the input; nil for an input of a request.
-    let family: FamilyID?
+    let outboxFamily: FamilyID?
 
     /// Creates the provenance of an input of a request, with the device's details.
     init(_ capture: Capture, at now: Timestamp, event: EventID) {
@@ -104,7 +104,7 @@ struct Provenance: Sendable {
         self.context = context
         madeAt = now
         fingerprint = nil
-        family = nil
+        outboxFamily = nil
     }
 
     /// Creates the provenance of an input from a device's outbox.
@@ -116,12 +116,12 @@ struct Provenance: Sendable {
         context = item.capture.context
         madeAt = item.madeAt.flooredToMillisecond
         fingerprint = sha256(item.jsonBytes)
-        self.family = family
+        outboxFamily = family
     }
 
     /// Returns the reason for which the input may not take effect at once; nil when it may. Dictated words about
     /// another person may only become a draft.
-    func denial(about person: UserID, by user: UserID) -> Denial? {
+    func denialOfDictation(about person: UserID, by user: UserID) -> Denial? {
         source == .voice && person != user ? .voiceOnlyDrafts : nil
     }
 
@@ -135,8 +135,8 @@ struct Provenance: Sendable {
 
     /// Requires that an input of an outbox is about a nag of the outbox's family, whose ledger stores the result.
     /// - Throws: 404 for another nag.
-    func requireSameFamily(_ nag: NagResponse) throws(APIError) {
-        if let family, family != nag.familyID { throw APIError.noSuchNag }
+    func requireOutboxFamily(of nag: NagResponse) throws(APIError) {
+        if let outboxFamily, outboxFamily != nag.familyID { throw APIError.noSuchNag }
     }
 
     /// Part of the act that applies the input: stores it. A second input with the same ID violates `inputs_pkey` and

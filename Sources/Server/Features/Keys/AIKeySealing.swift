@@ -9,7 +9,7 @@ import Postgres
 struct StoredAIKey {
     let user: UserID
     /// The key as its owner sees it: the provider, the model and the endpoint, without the secret.
-    let key: AIKeyResponse
+    let response: AIKeyResponse
     /// The ID of the master key that sealed the secret.
     let masterID: [UInt8]
     /// The sealed secret.
@@ -18,7 +18,7 @@ struct StoredAIKey {
     /// Seals a secret with a master key.
     /// - Parameter nonce: 24 random bytes.
     init(_ secret: Secret, _ key: AIKeyResponse, of user: UserID, by master: MasterKey, nonce: [UInt8]) {
-        (self.user, self.key, masterID) = (user, key, master.id)
+        (self.user, response, masterID) = (user, key, master.id)
         sealedSecret = master.seal(
             Array(secret.wireText.utf8), for: Self.purpose,
             associatedData: Self.associatedData(user, key.provider, key.endpoint),
@@ -28,7 +28,7 @@ struct StoredAIKey {
     /// Reads a row of `AIKeyStatements`.
     init(_ row: Row) throws(PostgresError) {
         (user, masterID, sealedSecret) = (try row["user_id"], try row["master"], try row["sealed"])
-        key = AIKeyResponse(
+        response = AIKeyResponse(
             provider: try row["provider"], hint: try row["hint"], model: try row["model"],
             endpoint: try row["endpoint"], schemaStyle: try row["schema_style"], tokensField: try row["tokens_field"],
             createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
@@ -36,27 +36,31 @@ struct StoredAIKey {
 
     /// The digest of the sealed secret. It identifies the key as it is stored now: storing the key again or sealing it
     /// with another master key changes the digest.
-    var digest: [UInt8] { sha256(sealedSecret) }
+    var sealedSecretDigest: [UInt8] { sha256(sealedSecret) }
 
     /// Returns the secret; nil if the keyring lacks the master key that sealed it, or if the key's owner, provider or
     /// endpoint was changed.
     private func openSecret(with keyring: AuditKeyring) -> String? {
         let bytes = keyring.masterKeys.first { $0.id == masterID }?.open(
-            sealedSecret, for: Self.purpose, associatedData: Self.associatedData(user, key.provider, key.endpoint))
+            sealedSecret, for: Self.purpose,
+            associatedData: Self.associatedData(user, response.provider, response.endpoint))
         return bytes.map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Returns the key with its secret, ready for use; nil if it cannot be opened.
     func opened(_ keyring: AuditKeyring) -> OpenedAIKey? {
-        guard let secret = openSecret(with: keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
+        guard let secret = openSecret(with: keyring), let endpoint = ThirdPartyURL(response.endpoint) else {
+            return nil
+        }
         return OpenedAIKey(
-            provider: key.provider, endpoint: endpoint, model: key.model, schemaStyle: key.schemaStyle,
-            tokensField: key.tokensField, secret: ModelKey(secret), digest: digest)
+            provider: response.provider, endpoint: endpoint, model: response.model,
+            schemaStyle: response.schemaStyle, tokensField: response.tokensField, secret: ModelKey(secret),
+            sealedSecretDigest: sealedSecretDigest)
     }
 
     /// Returns the same key, sealed with another master key; nil if it cannot be opened.
     func resealed(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
-        openSecret(with: keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
+        openSecret(with: keyring).map { StoredAIKey(Secret($0), response, of: user, by: master, nonce: nonce) }
     }
 
     /// The label from which the master key derives the key that seals these secrets. Another label cannot open them.
@@ -77,6 +81,6 @@ struct OpenedAIKey {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
     let secret: ModelKey
-    /// `StoredAIKey.digest` of the stored key.
-    let digest: [UInt8]
+    /// `StoredAIKey.sealedSecretDigest` of the stored key.
+    let sealedSecretDigest: [UInt8]
 }

@@ -52,8 +52,8 @@ enum AIKeyStatements {
     static func store(_ key: StoredAIKey) -> SQL {
         """
         INSERT INTO ai_keys (user_id, provider, endpoint, model, schema_style, tokens_field, master, sealed, hint, created_at)
-        SELECT \(key.user), \(key.key.provider), \(key.key.endpoint), \(key.key.model), \(key.key.schemaStyle),
-               \(key.key.tokensField), \(key.masterID), \(key.sealedSecret), \(key.key.hint), \(key.key.createdAt)
+        SELECT \(key.user), \(key.response.provider), \(key.response.endpoint), \(key.response.model), \(key.response.schemaStyle),
+               \(key.response.tokensField), \(key.masterID), \(key.sealedSecret), \(key.response.hint), \(key.response.createdAt)
         FROM ledger_stamp
         ON CONFLICT (user_id, provider) DO UPDATE SET
             endpoint = excluded.endpoint, model = excluded.model, schema_style = excluded.schema_style,
@@ -72,7 +72,7 @@ enum AIKeyStatements {
     static func markUsed(_ key: StoredAIKey, at now: Timestamp) -> SQL {
         """
         UPDATE ai_keys SET used_at = \(now)
-        WHERE user_id = \(key.user) AND provider = \(key.key.provider) AND sealed = \(key.sealedSecret)
+        WHERE user_id = \(key.user) AND provider = \(key.response.provider) AND sealed = \(key.sealedSecret)
         """
     }
 
@@ -87,7 +87,7 @@ enum AIKeyStatements {
     static func replaceSealedSecret(of old: StoredAIKey, with new: StoredAIKey) -> SQL {
         """
         UPDATE ai_keys SET master = \(new.masterID), sealed = \(new.sealedSecret)
-        WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealedSecret)
+        WHERE user_id = \(old.user) AND provider = \(old.response.provider) AND sealed = \(old.sealedSecret)
         """
     }
 }

@@ -65,7 +65,7 @@ final class AIKeys {
     func list(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AIKeyList {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(AIKeyStatements.keys(of: caller.userID))
-        return AIKeyList(items: try rows.map { row throws(PostgresError) in try StoredAIKey(row).key })
+        return AIKeyList(items: try rows.map { row throws(PostgresError) in try StoredAIKey(row).response })
     }
 
     /// Deletes one of the caller's own keys.

@@ -30,7 +30,7 @@ struct ProviderList {
         let gateway = await gatewayItem(isUsed: permittedMode == .auto && models.gatewayNotice() == nil)
         let chosenKey = try? models.key(for: nil).get()
         let thirdParties = KeyProvider.allCases.map { provider in
-            let key = models.keys.first { $0.key.provider == provider }
+            let key = models.keys.first { $0.response.provider == provider }
             let isChosen = key.map { chosenKey?.sealedSecret == $0.sealedSecret } ?? false
             return thirdPartyItem(
                 provider, key, isChild: member.role == .child, isAllowed: models.familyAllowsThirdParties,
@@ -75,7 +75,7 @@ struct ProviderList {
             reason = ModelProviderItem.notChecked
         }
         return item(
-            provider.rawValue, .thirdParty, .thirdParty, model: key?.key.model, health, reason: reason,
+            provider.rawValue, .thirdParty, .thirdParty, model: key?.response.model, health, reason: reason,
             isActive: isUsed && !isChild && isAllowed)
     }
 

@@ -29,7 +29,7 @@ enum LegalTexts {
         }
         if let sms = parties.smsService {
             paragraphs.append(
-                "Text messages go through \(sms), if you agreed to them\(parties.sendsCodes ? " or enter a telephone number, which gets a code" : ""). It learns your telephone number and the words of the message."
+                "Text messages go through \(sms), if you agreed to them\(parties.sendsPhoneCodes ? " or enter a telephone number, which gets a code" : ""). It learns your telephone number and the words of the message."
             )
         }
         if let mail = parties.mailService {
@@ -37,7 +37,7 @@ enum LegalTexts {
                 "Mails about your account's password and address go through \(mail). It learns your email address and the words of the mail."
             )
         }
-        if parties.hasModel {
+        if parties.hasServerModel {
             paragraphs.append(
                 """
                 A language model runs on this server's machine. A question that asks for it is worded by it: it is told counts \

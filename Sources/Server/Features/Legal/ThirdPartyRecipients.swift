@@ -12,11 +12,11 @@ struct ThirdPartyRecipients: Sendable {
     /// The name of the service that forwards text messages; nil if none are sent.
     var smsService: String?
     /// Whether the service for text messages also sends codes to telephone numbers that people enter.
-    var sendsCodes = false
+    var sendsPhoneCodes = false
     /// The name of the service that forwards mails about accounts; nil if none are sent.
     var mailService: String?
     /// Whether a language model runs on the server's machine. It is no third party.
-    var hasModel = false
+    var hasServerModel = false
 }
 
 extension ThirdPartyRecipients {
@@ -31,14 +31,14 @@ extension ThirdPartyRecipients {
         }
         // Codes are sent by every instance.
         if let gateway = configuration.deliveries.codeGateway {
-            (smsService, sendsCodes) = (Self.serviceName(.webhook(gateway)), true)
+            (smsService, sendsPhoneCodes) = (Self.serviceName(.webhook(gateway)), true)
         }
         switch configuration.mail?.transport {
         case .relay(let relay): mailService = Self.host(of: relay.url).map { "the relay at \($0)" }
         case .webhook(let webhook): mailService = Self.serviceName(.webhook(webhook))
         case nil: mailService = nil
         }
-        hasModel = configuration.models.gateway != nil
+        hasServerModel = configuration.models.gateway != nil
     }
 
     private static func serviceName(_ provider: DeliveryOptions.Provider) -> String? {

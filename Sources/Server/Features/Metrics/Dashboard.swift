@@ -25,11 +25,11 @@ enum Dashboard {
                     chartValues: steps.map(\.failurePercent)
                 ),
                 figure(
-                    "latency_p50", "Median latency", lastMinute?.latency(0.5), "ms", above: 50,
-                    chartValues: steps.map { $0.latency(0.5) }),
+                    "latency_p50", "Median latency", lastMinute?.latencyMilliseconds(0.5), "ms", above: 50,
+                    chartValues: steps.map { $0.latencyMilliseconds(0.5) }),
                 figure(
-                    "latency_p99", "Slowest hundredth", lastMinute?.latency(0.99), "ms", above: 500,
-                    chartValues: steps.map { $0.latency(0.99) }),
+                    "latency_p99", "Slowest hundredth", lastMinute?.latencyMilliseconds(0.99), "ms", above: 500,
+                    chartValues: steps.map { $0.latencyMilliseconds(0.99) }),
                 figure(
                     "connections", "Open connections", Double(telemetry.openConnections), "",
                     chartValues: samples.map { Double($0.openConnections) }),
@@ -113,6 +113,8 @@ enum Dashboard {
         }
 
         /// Returns a quantile of the latency in milliseconds.
-        func latency(_ quantile: Double) -> Double { Histogram.quantileMilliseconds(quantile, of: durationCounts) }
+        func latencyMilliseconds(_ quantile: Double) -> Double {
+            Histogram.quantileMilliseconds(quantile, of: durationCounts)
+        }
     }
 }

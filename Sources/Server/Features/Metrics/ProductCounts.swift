@@ -24,7 +24,7 @@ final class ProductCounts: Sendable {
 
     /// Returns the latest counts, after counting again if that is due; nil before the first count that succeeded.
     func current(_ database: Database) async -> Counts? {
-        let (isDue, latestCounts) = state.withLock { state in (state.schedule.begin(at: .now()), state.counts) }
+        let (isDue, latestCounts) = state.withLock { state in (state.schedule.beginIfDue(at: .now()), state.counts) }
         guard isDue else { return latestCounts }
         let counts = try? await Self.count(database)
         return state.withLock { state in
@@ -59,7 +59,7 @@ struct RefreshSchedule {
     private var nextStart: MonotonicTime?
 
     /// Returns whether the caller should run the read now. If so, the caller MUST call `end` afterwards.
-    mutating func begin(at now: MonotonicTime) -> Bool {
+    mutating func beginIfDue(at now: MonotonicTime) -> Bool {
         guard startTime == nil, nextStart.map({ $0 <= now }) ?? true else { return false }
         startTime = now
         return true

@@ -9,9 +9,9 @@ extension Nags {
     /// the author may not contact the creator or the recipient, or has dictated it and is not the recipient. The feed
     /// shows the text; the audit log records its length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
-        let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
-            try input.requireSameFamily(view.nag)
-            if let denial = input.denial(about: view.nag.recipientID, by: view.userID) {
+        let _: NagResponse = try await decideAndPerform(caller, on: nag, .addNote) { view, queries in
+            try input.requireOutboxFamily(of: view.nag)
+            if let denial = input.denialOfDictation(about: view.nag.recipientID, by: view.userID) {
                 return view.refuse(.addNote, denial, .policyForbidden)
             }
             if let denial = try await denialOfContact(

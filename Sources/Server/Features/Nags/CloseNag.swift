@@ -8,7 +8,7 @@ extension Nags {
     /// withdrawal changes nothing.
     /// - Throws: 409 for a nag that has ended in another way.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
-        try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
+        try await decideAndPerform(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
             guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             var nag = view.nag
@@ -44,7 +44,7 @@ extension Nags {
         _ isDismissed: Bool, _ caller: Caller, _ call: Call<NagPath, NoBody>
     ) async throws -> NagResponse {
         let input = provenance(at: caller.now)
-        return try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
+        return try await decideAndPerform(caller, on: call.parameters.nagID, .dismiss) { view, queries in
             if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
             if let denial = try await denialOfChange(by: view, at: caller.now, queries) {
                 return view.refuse(.dismiss, limit: denial, at: caller.now)

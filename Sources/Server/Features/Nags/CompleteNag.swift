@@ -16,8 +16,8 @@ extension Nags {
     ) async throws -> NagResponse {
         guard call.body.status == .completed else { throw APIError.statusIsNotCompleted }
         let note = call.body.note.flatMap { note in note.contains { !$0.isWhitespace } ? note : nil }
-        return try await decide(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
-            try input.requireSameFamily(view.nag)
+        return try await decideAndPerform(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
+            try input.requireOutboxFamily(of: view.nag)
             switch view.nag.status {
             case .completed: return .answer(view.nag)
             case .missed, .withdrawn, .cancelledRelationshipChange:

@@ -20,16 +20,16 @@ struct ConnectionNagCancellation {
 
     /// Runs the body. If it violates the constraint, cancels the nags and runs the body again, at most `maxAttempts`
     /// times in all.
-    /// - Parameter nagQuery: a query for `family_id` and `recipient_id` of the open nags.
+    /// - Parameter recipientQuery: a query for `family_id` and `recipient_id` of the open nags.
     func cancelAndRetry<Answer>(
-        onViolationOf constraint: ConstraintName, _ nagQuery: SQL, _ context: CallContext,
+        onViolationOf constraint: ConstraintName, _ recipientQuery: SQL, _ context: CallContext,
         _ body: () async throws -> Answer
     ) async throws -> Answer {
         for _ in 1..<Self.maxAttempts {
             do {
                 return try await body()
             } catch let error as PostgresError where error.violates(constraint) {
-                try await cancel(nagQuery, context)
+                try await cancel(recipientQuery, context)
             }
         }
         return try await body()
@@ -37,9 +37,10 @@ struct ConnectionNagCancellation {
 
     /// Cancels the nags, with separate acts for each recipient. The actor is the system, so the entries do not reveal
     /// who blocked whom.
-    /// - Parameter nagQuery: a query for `family_id` and `recipient_id` of the open nags.
-    func cancel(_ nagQuery: SQL, _ context: CallContext) async throws {
-        let recipients = try await database.query(nagQuery).map { row throws(PostgresError) -> (FamilyID, UserID) in
+    /// - Parameter recipientQuery: a query for `family_id` and `recipient_id` of the open nags.
+    func cancel(_ recipientQuery: SQL, _ context: CallContext) async throws {
+        let recipients = try await database.query(recipientQuery).map {
+            row throws(PostgresError) -> (FamilyID, UserID) in
             (try row["family_id"], try row["recipient_id"])
         }
         for (ledgerID, recipient) in recipients {
@@ -60,7 +61,7 @@ struct ConnectionNagCancellation {
                     kind: .nagsCancelled, basis: .nothingChanged(since: try row["seq"]),
                     actor: SystemActor.scheduler.retyped(), subject: try row["pseudonym"],
                     details: ["cancelled_nags": "\(cancelledCount)"], stampedRows: cancelledCount,
-                    statements: NagStatements.cancelOpen(of: recipient, in: ledgerID, at: context.now)),
+                    statements: NagStatements.cancelOpenBatch(of: recipient, in: ledgerID, at: context.now)),
                 NoAnswer())
         }
         return cancelledCount

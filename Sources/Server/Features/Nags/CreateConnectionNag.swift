@@ -15,7 +15,9 @@ extension Nags {
         let input = provenance(of: request.capture, at: caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                if let earlier = try await duplicate(of: request, in: connection.retyped(), by: caller, queries) {
+                if let earlier = try await replayRecentDuplicate(
+                    of: request, in: connection.retyped(), by: caller, queries)
+                {
                     return .answer(earlier)
                 }
                 return try await decide(request, over: connection, by: caller, as: input, queries)
@@ -43,7 +45,9 @@ extension Nags {
                     subject: try row["pseudonym"], reason: denial.rawValue),
                 refusal ?? APIError(.policyForbidden, denial))
         }
-        if let denial = input.denial(about: request.recipientID, by: account.id) { return try refuse(denial) }
+        if let denial = input.denialOfDictation(about: request.recipientID, by: account.id) {
+            return try refuse(denial)
+        }
         if let denial = account.connectionDenial { return try refuse(denial) }
         if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
         // The limit counts the recipient's day, because the creator cannot change the recipient's time zone.

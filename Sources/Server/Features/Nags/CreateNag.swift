@@ -36,10 +36,10 @@ extension Nags {
         let input = provenance(of: request.capture, at: caller.now)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            if let earlier = try await duplicate(of: request, in: family, by: caller, queries) {
+            if let earlier = try await replayRecentDuplicate(of: request, in: family, by: caller, queries) {
                 return .answer(earlier)
             }
-            if let denial = input.denial(about: request.recipientID, by: member.userID) {
+            if let denial = input.denialOfDictation(about: request.recipientID, by: member.userID) {
                 return .denied(
                     .nagCreateDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
             }
@@ -50,12 +50,12 @@ extension Nags {
     /// Returns an equal open nag that the caller created within the last two seconds, and marks the response as
     /// replayed. The result is nil without such a nag, for a request with an `Idempotency-Key`, and for a nag with
     /// attachments. An act that depends on the result MUST require that nothing has changed since.
-    func duplicate(
+    func replayRecentDuplicate(
         of request: NagCreate, in ledger: FamilyID, by caller: Caller, _ queries: any Queries
     ) async throws -> NagResponse? {
         guard caller.context.idempotency == nil, request.attachmentIDs.isEmpty else { return nil }
         let rows = try await queries.query(
-            NagStatements.duplicate(of: request, in: ledger, by: caller.userID, at: caller.now))
+            NagStatements.recentDuplicate(of: request, in: ledger, by: caller.userID, at: caller.now))
         guard let earlier: NagID = try rows.first?["id"] else { return nil }
         caller.markResponseReplayed()
         return try await view(caller, earlier, queries).nag
@@ -174,8 +174,8 @@ extension Nags {
         return (denial, .tooManyNags(denial, limit: policy.dailyCap, resetSentence: next))
     }
 
-    /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberState`; nil when
-    /// they may.
+    /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberStateColumns`; nil
+    /// when they may.
     static func denialOfNag(_ row: Row) throws(PostgresError) -> Denial? {
         let relationship: RelationshipStatus = try row["relationship"]
         return RoleMatrix.denialOfNag(

@@ -97,7 +97,7 @@ extension Nags {
     /// Returns the phase of a nag, for its creator, its recipient and the guardians. A nag that is not open keeps its
     /// last phase.
     func getEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
-        try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
+        try await decideAndPerform(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.ledgerID)).first
             guard let row, let state = try EscalationState(row, services) else { throw APIError.noSuchNag }
             return .answer(state.response(at: caller.now))
@@ -107,7 +107,7 @@ extension Nags {
     /// Takes a nag's due steps at once instead of waiting for the scheduler, and returns the nag's phase.
     func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         var family: FamilyID?
-        let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in
+        let _: NoAnswer = try await decideAndPerform(caller, on: call.parameters.nagID, .read) { view, _ in
             family = view.ledgerID
             return .answer(NoAnswer())
         }

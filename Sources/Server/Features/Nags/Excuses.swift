@@ -16,8 +16,8 @@ extension Nags {
             guard let category = ExcuseCategory(rawValue: name) else { throw APIError.excuseCategoryIsUnknown }
             return category
         }
-        return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
-            try input.requireSameFamily(view.nag)
+        return try await decideAndPerform(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
+            try input.requireOutboxFamily(of: view.nag)
             let rows = try await queries.query(NagStatements.excusePermission(caller.userID, in: view.settingsFamily))
             guard let permission = rows.first, try permission["has_consent"] else {
                 return view.refuse(
@@ -72,7 +72,7 @@ extension Nags {
     /// Lists the excuses of a nag, newest first, for its creator, the guardians, and the recipient who wrote them.
     func listExcuses(_ caller: Caller, _ call: Call<ExcuseListQuery, NoBody>) async throws -> Page<ExcuseResponse> {
         let query = call.parameters
-        return try await decide(caller, on: query.nagID) { view, queries in
+        return try await decideAndPerform(caller, on: query.nagID) { view, queries in
             if !view.part.contains(.recipient), let denial = RoleMatrix.denial(of: .readExcuses, by: view.part) {
                 return view.refuse(.readExcuses, denial)
             }
@@ -155,7 +155,7 @@ extension NagStatements {
 
     /// The words of a person's excuses: in families that they have left, and for nags of connections. The summaries
     /// stay, because others have seen them.
-    static let excusesOfPerson = PersonalRows(
+    static let excuseWordsOfPerson = PersonalRows(
         keys: { author, limit in
             """
             SELECT e.family_id, e.id FROM memberships m

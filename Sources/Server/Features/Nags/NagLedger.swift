@@ -27,8 +27,9 @@ enum NagLedger {
         }
     }
 
-    /// `NagStatements.homeJoin` for nags of connections; empty for a family's nags, for which it would find nothing.
-    var homeJoin: SQL { self == .family ? "" : NagStatements.homeJoin }
+    /// `NagStatements.recipientMembershipJoin` for nags of connections; empty for a family's nags, for which it would
+    /// find nothing.
+    var recipientMembershipJoin: SQL { self == .family ? "" : NagStatements.recipientMembershipJoin }
 
     /// The expression `NagStatements.settingsFamily`, simplified for a family's nags.
     var settingsFamily: SQL { self == .family ? "n.family_id" : NagStatements.settingsFamily }

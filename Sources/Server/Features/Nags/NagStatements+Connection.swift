@@ -7,12 +7,12 @@ extension NagStatements {
     // MARK: Parts
 
     /// Joins the present membership `hm` of the recipient of a nag `n` of a connection.
-    static let homeJoin: SQL = """
+    static let recipientMembershipJoin: SQL = """
         LEFT JOIN memberships hm
             ON n.connection_id IS NOT NULL AND hm.user_id = n.recipient_id AND hm.status = 'active'
         """
 
-    /// An expression: the value of `NagRecord.settingsFamily`. The statement needs `homeJoin`.
+    /// An expression: the value of `NagRecord.settingsFamily`. The statement needs `recipientMembershipJoin`.
     static let settingsFamily: SQL = "coalesce(hm.family_id, n.family_id)"
 
     /// A column: whether the member `m` is a guardian of the child who receives the nag of a connection.
@@ -79,7 +79,7 @@ extension NagStatements {
 
     /// Reads the ledgers and recipients of open nags of connections: of all nags to `child`, and of the nags that the
     /// children of `guardian` receive over the guardian's active connections.
-    static func openConnectionNags(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
+    static func openConnectionNagRecipients(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open' AND n.recipient_id = \(child)
@@ -93,7 +93,7 @@ extension NagStatements {
 
     /// Reads the ledgers and recipients of open nags from one of two people to the other over any connection, and of
     /// all open nags of the two people's connection.
-    static func openConnectionNags(between one: UserID, and other: UserID) -> SQL {
+    static func openConnectionNagRecipients(between one: UserID, and other: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
@@ -106,7 +106,7 @@ extension NagStatements {
     }
 
     /// Reads the ledger and the recipients of all open nags of a connection.
-    static func openNags(over connection: ConnectionID) -> SQL {
+    static func openNagRecipients(over connection: ConnectionID) -> SQL {
         """
         SELECT DISTINCT family_id, recipient_id FROM nags WHERE family_id = \(connection) AND status = 'open'
         """

@@ -5,7 +5,7 @@ extension NagStatements {
     /// Reads a person's open nags of their family and of connections that are due by a moment, the longest due first,
     /// and their `total` number. Nags that the person has dismissed are not included, nor are nags over an inactive
     /// connection, nor those between two people with a block or a suspended relationship.
-    static func digest(of user: UserID, in family: FamilyID, until moment: Timestamp, limit: Int) -> SQL {
+    static func digestNags(of user: UserID, in family: FamilyID, until moment: Timestamp, limit: Int) -> SQL {
         let isIncluded: SQL = """
             n.recipient_id = \(user) AND n.status = 'open' AND n.due_at <= \(moment) AND n.recipient_dismissed_at IS NULL
             """

@@ -5,7 +5,7 @@ import SQL
 /// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
     /// The maximum number of due nags that a round of the scheduler considers.
-    static let dueLimit = 1_000
+    static let dueLimitPerRound = 1_000
     /// The maximum number of due nags that a round of the scheduler takes from one family.
     static let dueLimitPerFamily = 16
 
@@ -22,7 +22,7 @@ extension NagStatements {
                    AS creator_may_text,
                coalesce(cm.status = 'active', n.connection_id IS NOT NULL) AS is_creator_active
         FROM nags n
-        \(homeJoin)
+        \(recipientMembershipJoin)
         \(recordJoins(in: settingsFamily))
         LEFT JOIN memberships cm ON cm.user_id = n.creator_id
             AND (cm.family_id = n.family_id OR n.connection_id IS NOT NULL AND cm.status = 'active')
@@ -42,7 +42,7 @@ extension NagStatements {
             FROM (
                 SELECT family_id, id, next_step_at FROM nags
                 WHERE status = 'open' AND next_step_at <= \(now) AND family_id <> ALL(\(SQLList(families)))
-                ORDER BY next_step_at, family_id, id LIMIT \(dueLimit)
+                ORDER BY next_step_at, family_id, id LIMIT \(dueLimitPerRound)
             ) w
         ) x
         WHERE ordinal <= \(dueLimitPerFamily) ORDER BY next_step_at, family_id, id
@@ -116,7 +116,7 @@ extension NagStatements {
     }
 
     /// Makes the open nags of all members of the act's family due for the scheduler.
-    static func makeDue(at now: Timestamp) -> [SQL] {
+    static func makeMemberNagsDue(at now: Timestamp) -> [SQL] {
         let members = MembershipStatements.activeMemberIDs(of: MembershipStatements.actFamily)
         return [
             makeDueInFamily(at: now), "\(makeDueOverConnections(at: now)) AND nags.recipient_id = ANY(\(members))",

@@ -30,7 +30,7 @@ extension NagStatements {
     }
 
     /// Selects the IDs of the connections over which a person created or received nags.
-    static func connectionIDs(of user: UserID) -> SQL {
+    static func nagConnectionIDs(of user: UserID) -> SQL {
         """
         SELECT n.family_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND (n.creator_id = \(user) OR n.recipient_id = \(user))

@@ -5,7 +5,9 @@ import SQL
 extension NagStatements {
     /// Reads an open nag that the creator created within the last two seconds in a family or connection, with the same
     /// recipient, due time, category, done definition, description and recurrence, and without attachments.
-    static func duplicate(of request: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp) -> SQL {
+    static func recentDuplicate(of request: NagCreate, in ledger: FamilyID, by creator: UserID, at now: Timestamp)
+        -> SQL
+    {
         """
         SELECT n.id FROM nags n
         WHERE n.family_id = \(ledger) AND n.creator_id = \(creator)
@@ -28,7 +30,7 @@ extension NagStatements {
         for recipient: UserID, from creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
     ) -> SQL {
         """
-        SELECT u.display_name, u.pseudonym, \(memberState(creator: "\(creator)")), \(policyColumns),
+        SELECT u.display_name, u.pseudonym, \(memberStateColumns(creator: "\(creator)")), \(policyColumns),
                \(policy)::uuid IS NULL OR EXISTS (SELECT 1 FROM policies WHERE family_id = m.family_id
                    AND id = \(policy) AND status = 'active') AS is_policy_known,
                (SELECT count(*) FROM nags WHERE family_id = m.family_id AND creator_id = \(creator)
@@ -45,7 +47,7 @@ extension NagStatements {
     /// whether the nag before this one is still open.
     static func seriesFacts(after nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(memberState(creator: "n.creator_id")),
+        SELECT \(memberStateColumns(creator: "n.creator_id")),
                EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor,
                EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.id = n.parent_nag_id
                    AND s.status = 'open') AS is_parent_open
@@ -170,7 +172,7 @@ extension NagStatements {
     // MARK: Parts
 
     /// The columns that decide whether a creator may nag the member `m`.
-    private static func memberState(creator: SQL) -> SQL {
+    private static func memberStateColumns(creator: SQL) -> SQL {
         """
         m.role AS recipient_role, m.status AS recipient_membership, cm.role AS creator_role,
         cm.status AS creator_membership,

@@ -29,7 +29,7 @@ enum NagStatements {
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(ledger.join(nag))
-        \(ledger.homeJoin)
+        \(ledger.recipientMembershipJoin)
         \(recordJoins(in: ledger.settingsFamily))
         WHERE u.id = \(caller.userID) AND \(caller.sessionCheck)
         """
@@ -45,7 +45,7 @@ enum NagStatements {
 
     /// Joins the rows that `recordColumns` needs to a nag `n`.
     /// - Parameter settingsFamily: an expression of the enclosing statement. `NagStatements.settingsFamily` needs
-    ///   `homeJoin` before these joins.
+    ///   `recipientMembershipJoin` before these joins.
     static func recordJoins(in settingsFamily: SQL) -> SQL {
         """
         LEFT JOIN families f ON f.id = \(settingsFamily)
@@ -59,7 +59,7 @@ enum NagStatements {
         """
         SELECT \(recordColumns(in: settingsFamily))
         FROM nags n
-        \(homeJoin)
+        \(recipientMembershipJoin)
         \(recordJoins(in: settingsFamily))
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
@@ -206,7 +206,8 @@ enum NagStatements {
     }
 }
 
-/// The type of an event of a nag. `nag_cancelled` has no case: only `NagStatements.cancelOpen` inserts it, in its SQL.
+/// The type of an event of a nag. `nag_cancelled` has no case: only `NagStatements.cancelOpenBatch` inserts it, in its
+/// SQL.
 enum NagEventType: String {
     case created = "nag_created"
     case updated = "nag_updated"

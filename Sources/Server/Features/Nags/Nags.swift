@@ -37,7 +37,7 @@ package final class Nags {
 
     /// Returns one nag, for its creator, its recipient and the guardians.
     func get(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
-        try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
+        try await decideAndPerform(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
     }
 
     /// Lists the nags that the caller may see. In a family, guardians see all nags, and others see those that they
@@ -78,11 +78,11 @@ package final class Nags {
 
     /// Reads a nag, checks `act` against the role matrix, and performs the closure's decision. Refusals are recorded in
     /// the audit log.
-    func decide<Answer: WireContent>(
+    func decideAndPerform<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ act: NagAct,
         _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await decide(caller, on: nag) { view, queries in
+        try await decideAndPerform(caller, on: nag) { view, queries in
             if let denial = RoleMatrix.denial(of: act, by: view.part) { return view.refuse(act, denial) }
             return try await body(view, queries)
         }
@@ -90,7 +90,7 @@ package final class Nags {
 
     /// Reads a nag and performs the closure's decision, for operations that check the role matrix themselves.
     /// - Throws: 412 when the request's `If-Match` names another state of the nag.
-    func decide<Answer: WireContent>(
+    func decideAndPerform<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         // Only the nag's row names its ledger, so the nag is read before the ledger is entered.

@@ -9,9 +9,9 @@ extension Nags {
     /// `due_at` alone, or promises a time with `committed_at` alone.
     package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         let input = provenance(of: call.body.capture, at: caller.now)
-        return try await decide(caller, on: call.parameters.nagID) { view, queries in
+        return try await decideAndPerform(caller, on: call.parameters.nagID) { view, queries in
             if Self.denial(of: call.body, view.part) == nil,
-                let denial = input.denial(about: view.nag.recipientID, by: view.userID)
+                let denial = input.denialOfDictation(about: view.nag.recipientID, by: view.userID)
             {
                 return view.refuse(.edit, denial, .policyForbidden)
             }

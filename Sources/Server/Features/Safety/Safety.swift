@@ -97,9 +97,9 @@ package final class Safety {
         _ caller: Caller, against target: UserID?,
         _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
     ) async throws -> BlockResponse {
-        let nags = NagStatements.openConnectionNags(between: caller.userID, and: target ?? caller.userID)
+        let recipients = NagStatements.openConnectionNagRecipients(between: caller.userID, and: target ?? caller.userID)
         return try await ConnectionNagCancellation(services).cancelAndRetry(
-            onViolationOf: .blockedHasNoConnectionNag, nags, caller.context
+            onViolationOf: .blockedHasNoConnectionNag, recipients, caller.context
         ) {
             try await services.writeToOwnChain(caller) { account, seq, queries in
                 try await decide(Blocker(pseudonym: account.pseudonym, seq: seq), queries)

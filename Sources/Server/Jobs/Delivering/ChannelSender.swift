@@ -181,7 +181,7 @@ final class ChannelSender {
         guard claim.isDigest else { return nil }
         return try DailyDigest(
             try await services.database.query(
-                NagStatements.digest(
+                NagStatements.digestNags(
                     of: claim.userID, in: claim.familyID, until: now + DailyDigest.horizon,
                     limit: DailyDigest.maxNamedNags))
         )

@@ -14,7 +14,7 @@ struct DailyDigest {
     /// The number of all nags in the digest, including those that the text does not name.
     private let nagCount: Int
 
-    /// Reads the rows of `NagStatements.digest`.
+    /// Reads the rows of `NagStatements.digestNags`.
     init(_ rows: Rows) throws(PostgresError) {
         namedNags = try rows.map { row throws(PostgresError) in
             let (description, category): (String?, NagCategory) = (try row["description"], try row["category"])

@@ -27,7 +27,7 @@ final class DeliveryWorker: BackgroundJob {
         let calls = CallTracer(services.random, services.clock, exportingTo: spans)
         func client(_ networks: NetworkGuard) -> HTTPClient {
             HTTPClient(
-                services.database.poller, networks: networks, authorities: options.authorities,
+                services.database.poller, networks: networks, authoritiesPath: options.authorities,
                 tracer: calls.tracer(of: "notification provider"))
         }
         let providerClient = client(options.networks)

@@ -79,10 +79,12 @@ struct ModelScene: Sendable {
         defer { loop.stop() }
         let (address, authority) = (service.url(), service.authority)
         return try await loop.runTask { poller in
-            let client = LoopbackClient(poller, authorities: authority)
+            let client = LoopbackClient(poller, authoritiesPath: authority)
             defer { client.close() }
             var limits = HTTPClientRequest.Limits()
-            (limits.body, limits.totalTimeout, limits.stallTimeout) = (64 << 20, .seconds(600), .seconds(600))
+            (limits.maxResponseBodyBytes, limits.totalTimeout, limits.stallTimeout) = (
+                64 << 20, .seconds(600), .seconds(600)
+            )
             return try await client.send("GET", try #require(LoopbackURL(address)), path, limits: limits).body
         }
     }

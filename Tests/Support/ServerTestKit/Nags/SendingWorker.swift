@@ -195,10 +195,10 @@ extension TestHTTPServer {
         let (url, authority) = (url() + path, authority)
         return try await loop.runTask { poller in
             let loopback = NetworkGuard(allowing: [NetworkBlock("127.0.0.0/8")].compactMap { $0 })
-            let client = HTTPClient(poller, networks: loopback, authorities: authority)
+            let client = HTTPClient(poller, networks: loopback, authoritiesPath: authority)
             defer { client.close() }
             var limits = HTTPClientRequest.Limits()
-            limits.body = 64 << 20
+            limits.maxResponseBodyBytes = 64 << 20
             return try await client.send(HTTPClientRequest("GET", url, limits: limits)).body
         }
     }

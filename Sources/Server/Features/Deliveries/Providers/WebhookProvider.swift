@@ -88,7 +88,7 @@ extension HTTPClientRequest.Limits {
     /// The limits of a response from a provider, which is short.
     static var providerResponse: Self {
         var limits = Self()
-        (limits.head, limits.body) = (32 << 10, 64 << 10)
+        (limits.maxResponseHeadBytes, limits.maxResponseBodyBytes) = (32 << 10, 64 << 10)
         return limits
     }
 }
