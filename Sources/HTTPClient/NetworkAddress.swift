@@ -94,7 +94,7 @@ public struct NetworkGuard: Sendable {
     /// - Parameter blocks: the private networks that the operator has named.
     public init(allowing blocks: [NetworkBlock] = []) { (allowedBlocks, allowsInternet) = (blocks, true) }
 
-    /// The guard that allows all addresses, for URLs that the person at the machine has entered.
+    /// The guard that allows all addresses, for URLs that the operator or the user of this machine has set.
     public static let unrestricted = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
 
     private init(only blocks: [NetworkBlock]) { (allowedBlocks, allowsInternet) = (blocks, false) }

@@ -177,7 +177,8 @@ struct SessionPool {
         sessions[index].isRetired = true
     }
 
-    /// Ends the pool: requests that would wait, and new attempts, are refused. The caller closes the sessions.
+    /// Ends the pool: requests that would wait, and new attempts to open a session, are refused. The caller closes the
+    /// open sessions.
     mutating func close() { isClosed = true }
 
     private mutating func nextReconnectPause() -> Duration? {

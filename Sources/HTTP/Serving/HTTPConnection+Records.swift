@@ -8,7 +8,7 @@ struct RequestInProgress {
     let trace: TraceContext
     /// The status sent; nil until the head of the response is queued.
     let status: Status?
-    /// Bytes of the response that are queued.
+    /// The number of bytes of the response that were queued so far, with its head, sent or not.
     var bytesOut: Int
 
     init(_ request: borrowing Request, _ status: Status? = nil, bytesOut: Int = 0) {

@@ -75,7 +75,7 @@ public enum FallbackReason: Error, Hashable, Sendable {
         }
     }
 
-    /// The reason as stored in reports.
+    /// The reason as `fallback_reason` of execution reports and drafts contains it.
     public var text: String {
         switch self {
         case .mode: "mode"

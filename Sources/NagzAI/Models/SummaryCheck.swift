@@ -206,7 +206,7 @@ struct DescriptionCheck {
         authorTerms = vocabulary.sentences(of: words).flatMap(\.terms)
     }
 
-    /// Returns the fault of a description; nil if it may be used.
+    /// Returns the fault of a nag's description that a model wrote; nil if it may be used.
     func refusal(of text: String) -> OutputCheck.Refusal? {
         let description = vocabulary.sentences(of: text).flatMap(\.terms)
         let knownStems = Set(authorTerms.map(\.stem))
