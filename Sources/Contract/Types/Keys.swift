@@ -3,7 +3,7 @@ import JSON
 import NagzAI
 
 extension AIKeyUpdate {
-    /// Checks that the key has visible ASCII characters only.
+    /// Checks that the provider's API key has visible ASCII characters only.
     func check() throws(InvalidInput) {
         // The key is sent as a header field.
         guard key.wireText.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

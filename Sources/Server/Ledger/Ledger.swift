@@ -105,8 +105,8 @@ final class Ledger {
         }
     }
 
-    /// Decides and writes once. Returns nil if the ledger did not accept the act (`statement`). Not inlined, so that
-    /// the frame of every write stays small.
+    /// Decides and writes once. Returns nil if the act's statement returned no row, and so wrote nothing: the basis no
+    /// longer holds, or the clocks forbid it. Not inlined, so that the frame of every write stays small.
     @inline(never)
     private func attempt<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
@@ -293,8 +293,8 @@ final class Ledger {
         }
     }
 
-    /// Returns the whole act as one statement. The statement returns one row. It writes nothing and returns no row if
-    /// the basis no longer holds, the clocks differ too much, or the family's clock runs too far ahead.
+    /// Returns the whole act as one statement. It returns one row; it returns none, and writes nothing, if the basis
+    /// no longer holds, the clocks differ too much, or the family's clock runs too far ahead.
     /// - Parameters:
     ///   - storedAnswer: the content of the answer, which is stored for retries; only with `idempotency`.
     ///   - seal: nil leaves the details unsealed.

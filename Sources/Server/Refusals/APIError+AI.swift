@@ -38,7 +38,8 @@ extension APIError {
     // MARK: Constraints
 
     static let noSuchConstraint = APIError(.notFound, "There is no such constraint.")
-    /// - Parameter path: the path of the constraint; empty where the constraint is the body.
+    /// - Parameter path: the path of the constraint with a dot at its end, such as `constraints[3].`; empty where the
+    ///   constraint is the body.
     static func constraintIsInvalid(_ fault: ConstraintFault, path: String) -> APIError {
         APIError(InvalidInput(fault.message, field: path + fault.field))
     }

@@ -68,14 +68,15 @@ struct DeviceContext {
             now: MachineClock.currentTime)
     }
 
-    /// Prints a notice if the outbox has items that another key has sealed.
-    func noticeUnreadableItems(_ outbox: Outbox) throws {
+    /// Returns the number of items that another key has sealed, and prints a notice if there are any.
+    @discardableResult func noticeUnreadableItems(_ outbox: Outbox) throws -> Int {
         let count = try outbox.unreadableCount()
-        guard count > 0 else { return }
+        guard count > 0 else { return 0 }
         printNotice(
             "\(counted(count, "action")) in the outbox cannot be read or uploaded, because the key is not the one that"
                 + " sealed them: put the earlier file back at \(folder.sealingKeyPath), or give them up with"
                 + " nagz device logout --discard")
+        return count
     }
 
     /// Downloads the server's list of model providers into the cache, if the person's mode allows models beyond this

@@ -79,7 +79,7 @@ enum DeviceStatus {
         try arguments.finish()
         let session = try context.requireSession()
         let outbox = try context.openOutbox()
-        try context.noticeUnreadableItems(outbox)
+        let unreadableCount = try context.noticeUnreadableItems(outbox)
         if dismissesItems {
             let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
@@ -100,7 +100,7 @@ enum DeviceStatus {
                     }),
             ])
         }
-        if waiting.isEmpty, unapplied.isEmpty, try outbox.unreadableCount() == 0 { print("the outbox is empty") }
+        if waiting.isEmpty, unapplied.isEmpty, unreadableCount == 0 { print("the outbox is empty") }
         for item in waiting {
             print("waiting      \(item.madeAt.displayText)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
         }

@@ -34,7 +34,7 @@ enum ServerRole {
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
             if let open = try await creationPrivileges(transaction) {
-                repairs.append("the database's closure: nagz_server has \(open)")
+                repairs.append("the limits of nagz_server, which may not have \(open)")
                 if !isDryRun {
                     try await transaction.run(script: RoleStatements.revokeCreationPrivileges)
                     if let open = try await creationPrivileges(transaction) { throw RoleFault.canCreateObjects(open) }

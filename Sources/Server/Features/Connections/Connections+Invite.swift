@@ -9,7 +9,7 @@ extension Connections {
     func invite(_ caller: Caller, _ call: Call<NoParameters, ConnectionInvite>) async throws -> ConnectionResponse {
         let email = call.body.inviteeEmail.wireText
         let account = try await services.access.account(caller, services.database)
-        if let denial = account.connectionDenial { return try await refuse(caller, account, denial) }
+        if let denial = account.connectionDenial { return try await refuse(caller, denial) }
         guard let address = account.connectableAddress, email != address else { throw APIError.invitesSelf }
         let id: ConnectionID = services.random.identifier(at: caller.now)
         let pair = [address, email].sorted().joined(separator: " ")
@@ -18,7 +18,7 @@ extension Connections {
                 try await decideInvitation(id, to: email, caregiver: call.body.caregiver, caller, queries)
             }
         } catch let denial as Denial {
-            return try await refuse(caller, account, denial)
+            return try await refuse(caller, denial)
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
             // The account of the address was deleted in the meantime.
             throw APIError.serverIsBusy
@@ -76,12 +76,12 @@ extension Connections {
     }
 
     /// Refuses an invitation with an entry in the chain of the inviter's family, or in the one outside families.
-    private func refuse(_ caller: Caller, _ account: Account, _ denial: Denial) async throws -> ConnectionResponse {
-        try await services.writeToOwnChain(caller) { _, seq, _ in
+    private func refuse(_ caller: Caller, _ denial: Denial) async throws -> ConnectionResponse {
+        try await services.writeToOwnChain(caller) { inviter, seq, _ in
             let act = Act.denial(
-                .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: inviter.pseudonym,
                 reason: denial.rawValue)
-            let code: ErrorCode = denial == account.connectionDenial ? .authorizationDenied : .policyForbidden
+            let code: ErrorCode = denial == inviter.connectionDenial ? .authorizationDenied : .policyForbidden
             return .refuse(act, APIError(code, denial))
         }
     }

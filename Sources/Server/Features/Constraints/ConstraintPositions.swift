@@ -38,7 +38,8 @@ struct ConstraintPositions {
     }
 
     /// Inserts or moves a constraint.
-    /// - Parameter path: the path of the constraint in the request, with which the field of an error begins.
+    /// - Parameter path: the constraint's path in the request, with a dot at its end; the field of an error begins with
+    ///   it.
     /// - Throws: 422 for `priority` where no priority is free, and for `conditions` where the scope's constraints
     ///   search for too many texts.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
