@@ -32,7 +32,7 @@ public enum AbuseReportSeverity: String, Sendable, CaseIterable {
 /// The limit on the reports of one person.
 public enum AbuseReportLimit {
     /// The maximum number of reports within `window`.
-    public static let reports = 10
+    public static let reportsPerWindow = 10
     /// The length of the period before a new report in which earlier ones count.
     public static let window = Timestamp.Span.hours(1)
 }

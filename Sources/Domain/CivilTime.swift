@@ -52,21 +52,21 @@ public struct CivilDate: Hashable, Comparable, Sendable {
 extension CivilDate {
     /// Creates the date of a day in a month, or of the month's last day if the month is shorter; nil outside the years
     /// of a date.
-    /// - Parameter monthCount: the number of months since January of year 0.
-    init?(monthCount: Int, day: Int) {
-        guard monthCount >= 0 else { return nil }
-        let (year, month) = (monthCount / 12, monthCount % 12 + 1)
+    /// - Parameter monthsSinceYear0: the number of months since January of year 0.
+    init?(monthsSinceYear0: Int, day: Int) {
+        guard monthsSinceYear0 >= 0 else { return nil }
+        let (year, month) = (monthsSinceYear0 / 12, monthsSinceYear0 % 12 + 1)
         self.init(year: year, month: month, day: min(day, Self.daysInMonth(year: year, month: month)))
     }
 
     /// The number of months since January of year 0.
-    var monthCount: Int { year * 12 + month - 1 }
+    var monthsSinceYear0: Int { year * 12 + month - 1 }
 
     public func adding(days: Int64) -> CivilDate { CivilDate(daysSinceEpoch: daysSinceEpoch + days) }
 
     /// Returns the same day of another month, or its last day if that month is shorter; nil outside the years of a
     /// date.
-    public func adding(months: Int) -> CivilDate? { CivilDate(monthCount: monthCount + months, day: day) }
+    public func adding(months: Int) -> CivilDate? { CivilDate(monthsSinceYear0: monthsSinceYear0 + months, day: day) }
 }
 
 extension CivilDate: CustomStringConvertible {

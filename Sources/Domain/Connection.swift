@@ -1,14 +1,14 @@
 /// The limits on the connections and invitations of one person.
 public enum ConnectionLimit {
     /// The maximum number of invitations that wait for an answer.
-    public static let openInvitations = 50
+    public static let maxOpenInvitations = 50
     /// The maximum number of active connections.
-    public static let activeConnections = 100
+    public static let maxActiveConnections = 100
     /// The maximum number of new invitations within `day`.
     public static let invitationsPerDay = 20
     public static let day = Timestamp.Span.days(1)
     /// The maximum number of new invitations to one address within `month`.
-    public static let invitationsToOneAddress = 3
+    public static let invitationsPerAddressAndMonth = 3
     public static let month = Timestamp.Span.days(30)
     /// The time after which an unanswered invitation is revoked.
     public static let invitationLifetime = Timestamp.Span.days(30)

@@ -8,10 +8,10 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case policyChanges = "policy_changes"
     /// Creating and lifting blocks.
     case blockChanges = "block_changes"
-    /// Changes of preferences, including mutes.
+    /// Changes of preferences, including mutes, and of the person's own name.
     case preferenceChanges = "preference_changes"
     /// Renewals of invite codes and child codes.
-    case codeRenewals = "code_renewals"
+    case familyCodeRenewals = "code_renewals"
     /// Creating and changing incentive rules.
     case incentiveRuleChanges = "incentive_rule_changes"
     /// Creating, changing, deleting, reordering and importing constraints.
@@ -21,11 +21,11 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Uploads of pictures.
     case attachments = "attachments"
     /// Storing keys for models.
-    case aiKeyChanges = "ai_key_changes"
+    case aiKeysStored = "ai_key_changes"
     /// Requests to change the email address.
-    case emailChanges = "email_changes"
+    case emailChangeRequests = "email_changes"
     /// Requests for a code by text message.
-    case phoneCodes = "phone_codes"
+    case phoneCodeRequests = "phone_codes"
 
     /// Creating, editing, approving, confirming and rejecting drafts. Each draft of an import counts.
     case draftSteps = "draft_steps"
@@ -36,10 +36,10 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// The maximum number of acts within a day.
     public var perDay: Int {
         switch self {
-        case .emailChanges, .phoneCodes: 5
+        case .emailChangeRequests, .phoneCodeRequests: 5
         case .accountExports: 10
-        case .codeRenewals: 20
-        case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
+        case .familyCodeRenewals: 20
+        case .aiKeysStored, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .aiSessions, .constraintChanges, .preferenceChanges: 200
         // Enough for two imports of the maximum size.
@@ -52,18 +52,18 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         switch self {
         case .deviceRegistrations: "You have registered \(perDay) devices within 24 hours, which is the maximum."
         case .accountExports: "You have exported your account \(perDay) times within 24 hours, which is the maximum."
-        case .emailChanges:
+        case .emailChangeRequests:
             "You have asked for another email address \(perDay) times within 24 hours, which is the maximum."
-        case .phoneCodes:
+        case .phoneCodeRequests:
             "You have asked for codes by text message \(perDay) times within 24 hours, which is the maximum."
         case .policyChanges: "You have changed policies \(perDay) times within 24 hours, which is the maximum."
         case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, which is the maximum."
         case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, which is the maximum."
-        case .codeRenewals: "You have renewed codes \(perDay) times within 24 hours, which is the maximum."
+        case .familyCodeRenewals: "You have renewed codes \(perDay) times within 24 hours, which is the maximum."
         case .constraintChanges: "You have changed constraints \(perDay) times within 24 hours, which is the maximum."
         case .aiSessions: "You have begun \(perDay) AI sessions within 24 hours, which is the maximum."
         case .attachments: "You have uploaded \(perDay) pictures within 24 hours, which is the maximum."
-        case .aiKeyChanges: "You have stored keys \(perDay) times within 24 hours, which is the maximum."
+        case .aiKeysStored: "You have stored keys \(perDay) times within 24 hours, which is the maximum."
         case .draftSteps: "You have taken \(perDay) steps with drafts within 24 hours, which is the maximum."
         case .incentiveRuleChanges:
             "You have changed incentive rules \(perDay) times within 24 hours, which is the maximum."

@@ -10,7 +10,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     /// A guardian adds a person whose account was not created in the family.
     case joinsByCode = "joins_by_code"
     /// A role is changed in another way than from participant to guardian.
-    case participantOnly = "participant_only"
+    case participantToGuardianOnly = "participant_only"
     /// A guardian sets the user name or PIN of a person with a sign-in of their own.
     case hasOwnSignIn = "has_own_sign_in"
     case familyFull = "family_full"
@@ -43,7 +43,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case connectionOtherPartyOnly = "connection_other_party_only"
     case caregiverChildrenOnly = "caregiver_children_only"
     // Connections, keys and telephone numbers
-    case adultsOnly = "adults_only"
+    case connectionsForAdultsOnly = "adults_only"
     case keysForAdultsOnly = "keys_for_adults_only"
     case phonesForAdultsOnly = "phones_for_adults_only"
     case inviteeOnly = "invitee_only"
@@ -54,16 +54,16 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     /// The children of a connection that is not a caregiver's are listed.
     case notACaregiver = "not_a_caregiver"
     // Daily limits on nags, and operations on one nag
-    /// The limit is `FamilyPolicy.dailyCap`.
+    /// The limit is `FamilyPolicy.dailyNagCap`.
     case dailyCapReached = "daily_cap_reached"
     /// The limit is `NagLimit.notesPerDay`.
-    case noteLimitReached = "note_limit_reached"
+    case dailyNoteLimitReached = "note_limit_reached"
     /// The limit is `NagLimit.excusesPerDay`.
-    case excuseLimitReached = "excuse_limit_reached"
+    case dailyExcuseLimitReached = "excuse_limit_reached"
     /// The limit is `NagLimit.changesPerDay`.
-    case changeLimitReached = "change_limit_reached"
+    case dailyChangeLimitReached = "change_limit_reached"
     /// The limit is `NagLimit.seriesCompletionsPerDay`.
-    case completionLimitReached = "completion_limit_reached"
+    case dailyCompletionLimitReached = "completion_limit_reached"
     case notVisible = "not_visible"
     case recipientOnly = "recipient_only"
     case creatorOnly = "creator_only"
@@ -75,7 +75,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     /// The limit is `FamilyPolicy.maxSnoozeMinutes`.
     case snoozeTooLong = "snooze_too_long"
     /// The limit is `SnoozeAllowance.perDay`.
-    case snoozeLimitReached = "snooze_limit_reached"
+    case dailySnoozeLimitReached = "snooze_limit_reached"
 
     /// One plain sentence for the person who was refused. It MUST NOT reveal who blocked whom.
     public var message: String {
@@ -88,7 +88,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
             "The last guardian with a sign-in of their own cannot leave the family. Add another one first."
         case .joinsByCode:
             "Only accounts made in this family can be added. Everybody else joins with the family's invite code."
-        case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."
+        case .participantToGuardianOnly: "Only a participant can be made a guardian. Other roles do not change."
         case .hasOwnSignIn:
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
         case .familyFull: "This family has \(FamilyLimit.maxMembers) members, as many as a family can have."
@@ -102,7 +102,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .coOwnerNeeded:
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
         case .incentiveLimitReached:
-            "This family has \(IncentiveTerms.maxActiveRules) active incentive rules, as many as it can have. Retire one of them first."
+            "This family has \(IncentiveTerms.maxActiveRulesPerFamily) active incentive rules, as many as it can have. Retire one of them first."
         case .constraintLimitReached: "There are as many constraints as there can be. Delete one of them first."
         case .voiceOnlyDrafts:
             "Dictated words about somebody else are not sent at once. Make a draft of them, and approve it."
@@ -117,7 +117,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .connectionNotActive: "This connection is not active."
         case .connectionOtherPartyOnly: "In this connection you can only nag the other person."
         case .caregiverChildrenOnly: "A caregiver can only nag the children of the other person's family."
-        case .adultsOnly: "Connections are for adults with a sign-in of their own."
+        case .connectionsForAdultsOnly: "Connections are for adults with a sign-in of their own."
         case .keysForAdultsOnly: "Keys for models are for adults with a sign-in of their own."
         case .phonesForAdultsOnly: "Telephone numbers are for adults with a sign-in of their own."
         case .inviteeOnly: "Only the person who was invited can answer an invitation."
@@ -126,13 +126,13 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .sameFamily: "The two of you are in the same family."
         case .notACaregiver: "This connection is not for nagging children."
         case .dailyCapReached: "You have reached today's number of nags for this family."
-        case .noteLimitReached:
+        case .dailyNoteLimitReached:
             "You have added \(NagLimit.notesPerDay) notes in this family today, which is the maximum."
-        case .excuseLimitReached:
+        case .dailyExcuseLimitReached:
             "You have submitted \(NagLimit.excusesPerDay) excuses in this family today, which is the maximum."
-        case .changeLimitReached:
+        case .dailyChangeLimitReached:
             "You have changed nags of this family \(NagLimit.changesPerDay) times today, which is the maximum."
-        case .completionLimitReached:
+        case .dailyCompletionLimitReached:
             "You have completed \(NagLimit.seriesCompletionsPerDay) nags of this family today, after which repeating ones have to wait."
         case .notVisible: "This nag is not visible to you."
         case .recipientOnly: "Only the recipient of this nag can do this."
@@ -143,7 +143,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .snoozeNotAllowed: "Snoozing is turned off for this account."
         case .snoozeNotLater: "A snooze must move the due time later, and into the future."
         case .snoozeTooLong: "This snooze is longer than the family allows."
-        case .snoozeLimitReached: "You have snoozed as often today as your guardians allow."
+        case .dailySnoozeLimitReached: "You have snoozed as often today as your guardians allow."
         }
     }
 }

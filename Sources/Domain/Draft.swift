@@ -78,9 +78,9 @@ public enum DraftLimit {
     /// The allowed lengths of a digest, in Unicode scalars.
     public static let digestLengths = 1...1000
     /// The numbers of recipients that a digest may have.
-    public static let recipientCounts = 1...8
+    public static let digestRecipientCounts = 1...8
     /// The allowed lengths of the text from which a draft is made, in Unicode scalars.
-    public static let textLengths = 1...2000
+    public static let sourceTextLengths = 1...2000
 }
 
 /// The progress of a draft. It decides which step may be taken next.

@@ -38,7 +38,7 @@ public struct Escalation: Sendable {
         var last = cycleStartedAt
         for (stage, offset) in offsets {
             let plannedTime = max(baseTime + offset, last)
-            last = quietHours?.end(after: plannedTime, in: zone) ?? plannedTime
+            last = quietHours?.firstMomentOutside(from: plannedTime, in: zone) ?? plannedTime
             steps.append(EscalationStep(stage: stage, at: last))
         }
         (self.steps, self.plan, self.quietHours, self.zone) = (steps, plan, quietHours, zone)
@@ -63,7 +63,7 @@ public struct Escalation: Sendable {
         else { return nil }
         let nextRegularTime = lastReminder.map { $0 + plan.reminderInterval } ?? first
         let earliest = max(first, nextRegularTime, now, snoozedUntil ?? now)
-        let moment = quietHours?.end(after: earliest, in: zone) ?? earliest
+        let moment = quietHours?.firstMomentOutside(from: earliest, in: zone) ?? earliest
         return moment < missed ? moment : nil
     }
 }

@@ -40,7 +40,7 @@ public struct EscalationPlan: Hashable, Sendable {
     }
 
     /// Returns the offset from the base of the step that follows a phase.
-    public func offset(after phase: EscalationPhase) -> Timestamp.Span {
+    public func offsetOfStep(after phase: EscalationPhase) -> Timestamp.Span {
         switch phase {
         case .initial: dueSoon
         case .dueSoon: overdueSoft
@@ -55,7 +55,7 @@ public struct EscalationPlan: Hashable, Sendable {
     public func earliestStepTime(
         after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?
     ) -> Timestamp {
-        min(dueAt, committedAt ?? dueAt) + offset(after: phase)
+        min(dueAt, committedAt ?? dueAt) + offsetOfStep(after: phase)
     }
 }
 

@@ -33,7 +33,7 @@ public struct IncentiveTerms: Hashable, Sendable {
     /// The allowed values of `amount`.
     public static let amountRange = 1...1_000
     /// The maximum number of active rules of a family, all of which every completion reads.
-    public static let maxActiveRules = 20
+    public static let maxActiveRulesPerFamily = 20
 
     public var trigger: IncentiveTrigger
     /// The number of completions, or the length of the streak, within `countRange`.
@@ -73,5 +73,7 @@ public struct IncentiveTerms: Hashable, Sendable {
     public var points: Int { reward == .bonusPoints ? amount : 0 }
 
     /// Returns the reason why a family may not have one more active rule; nil when it may.
-    public static func denialOfRule(active: Int) -> Denial? { active >= maxActiveRules ? .incentiveLimitReached : nil }
+    public static func denialOfRule(active: Int) -> Denial? {
+        active >= maxActiveRulesPerFamily ? .incentiveLimitReached : nil
+    }
 }

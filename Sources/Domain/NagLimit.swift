@@ -3,7 +3,7 @@ public enum NagLimit {
     /// Returns the reason why one more nag of this creator is refused on the family's local day
     /// (`ZoneRules.day(containing:)`); nil when it is allowed.
     public static func denialOfCreation(sentToday: Int, policy: FamilyPolicy) -> Denial? {
-        sentToday >= policy.dailyCap ? .dailyCapReached : nil
+        sentToday >= policy.dailyNagCap ? .dailyCapReached : nil
     }
 
     /// The maximum number of notes that a person may add to nags on one local day of the family.
@@ -11,7 +11,7 @@ public enum NagLimit {
 
     /// Returns the reason why one more note is refused; nil when it is allowed.
     public static func denialOfNote(addedToday: Int) -> Denial? {
-        addedToday >= notesPerDay ? .noteLimitReached : nil
+        addedToday >= notesPerDay ? .dailyNoteLimitReached : nil
     }
 
     /// The maximum number of excuses that a person may submit on one local day of the family.
@@ -19,7 +19,7 @@ public enum NagLimit {
 
     /// Returns the reason why one more excuse is refused; nil when it is allowed.
     public static func denialOfExcuse(submittedToday: Int) -> Denial? {
-        submittedToday >= excusesPerDay ? .excuseLimitReached : nil
+        submittedToday >= excusesPerDay ? .dailyExcuseLimitReached : nil
     }
 
     /// The maximum number of changes to nags that a person may make on one local day of the family: edits, commitments,
@@ -29,7 +29,7 @@ public enum NagLimit {
 
     /// Returns the reason why one more change is refused; nil when it is allowed.
     public static func denialOfChange(madeToday: Int) -> Denial? {
-        madeToday >= changesPerDay ? .changeLimitReached : nil
+        madeToday >= changesPerDay ? .dailyChangeLimitReached : nil
     }
 
     /// The number of nags that a person may complete on one local day of the family before their completions in a
@@ -38,7 +38,7 @@ public enum NagLimit {
 
     /// Returns the reason why one more completion in a series is refused; nil when it is allowed.
     public static func denialOfSeriesCompletion(completedToday: Int) -> Denial? {
-        completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
+        completedToday >= seriesCompletionsPerDay ? .dailyCompletionLimitReached : nil
     }
 
     /// Returns the period of a daily limit: the family's local day, or at least the last 24 hours if the family's zone
@@ -71,7 +71,7 @@ public enum NagLimit {
     ) -> Denial? {
         if let allowance {
             guard allowance.isAllowed else { return .snoozeNotAllowed }
-            guard allowance.usedToday < allowance.perDay else { return .snoozeLimitReached }
+            guard allowance.usedToday < allowance.perDay else { return .dailySnoozeLimitReached }
         }
         guard newDueAt > dueAt, newDueAt > now else { return .snoozeNotLater }
         return newDueAt > latestSnoozedDueTime(dueAt: dueAt, now: now, policy: policy) ? .snoozeTooLong : nil

@@ -28,7 +28,7 @@ public struct QuietHours: Hashable, Sendable {
     /// Returns `moment` if it is outside the quiet hours; otherwise the end of the quiet hours that contain it.
     ///
     /// A clock change that skips the end of the quiet hours ends them. The result is `moment` or a whole second.
-    public func end(after moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
+    public func firstMomentOutside(from moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         // Each round passes one clock change; a day has at most one, so eight rounds are enough.
         for _ in 0..<8 {
@@ -43,7 +43,7 @@ public struct QuietHours: Hashable, Sendable {
 
     /// Returns `moment` if it is outside the quiet hours; otherwise the last whole second before the quiet hours that
     /// contain it.
-    public func lastMoment(before moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
+    public func lastMomentOutside(upTo moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         for _ in 0..<8 {
             let time = zone.local(Timestamp(seconds: second)).time

@@ -75,11 +75,11 @@ extension Recurrence {
         after floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let today = zone.local(floor).date
-        var monthCount = max(12, today.monthCount - 1)
-        while let date = CivilDate(monthCount: monthCount, day: anchor.date.day) {
+        var monthsSinceYear0 = max(12, today.monthsSinceYear0 - 1)
+        while let date = CivilDate(monthsSinceYear0: monthsSinceYear0, day: anchor.date.day) {
             let due = zone.moment(date, anchor.time)
             if due > floor { return due }
-            monthCount += 1
+            monthsSinceYear0 += 1
         }
         return nil
     }

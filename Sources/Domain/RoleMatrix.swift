@@ -24,7 +24,7 @@ public enum FamilyAct: String, Sendable, CaseIterable {
 public enum NagAct: String, Sendable, CaseIterable {
     case read, edit, withdraw
     /// Completing the nag.
-    case updateStatus = "update_status"
+    case complete = "update_status"
     /// `dismiss`: hiding the nag from the recipient's digest and lists, or the end of that. `commit`: promising a time
     /// of completion.
     case snooze, dismiss, commit
@@ -145,7 +145,7 @@ public enum RoleMatrix {
         case .edit, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
         case .withdraw: return part.isDisjoint(with: [.creator, .guardianOfConnectedRecipient]) ? .creatorOnly : nil
-        case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:
+        case .complete, .snooze, .dismiss, .commit, .submitExcuse:
             return part.contains(.recipient) ? nil : .recipientOnly
         }
     }
@@ -190,7 +190,7 @@ public enum RoleMatrix {
     /// Returns the reason why a guardian may not change a member's role; nil when they may. The only change is
     /// from participant to guardian.
     public static func denialOfRoleChange(from role: FamilyRole, to newRole: FamilyRole) -> Denial? {
-        role == .participant && newRole == .guardian ? nil : .participantOnly
+        role == .participant && newRole == .guardian ? nil : .participantToGuardianOnly
     }
 
     /// Returns the reason why a guardian may not add a person; nil when they may. Accounts created in the family
@@ -202,8 +202,8 @@ public enum RoleMatrix {
 
     /// Returns the reason why a guardian may not leave or be removed; nil when they may. A family needs at least
     /// one guardian with a password.
-    /// - Parameter activeGuardians: the number of guardians who have a password or are the person who departs.
-    public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
-        role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil
+    /// - Parameter guardiansWithSignIn: the number of guardians who have a password or are the person who departs.
+    public static func denialOfDeparture(of role: FamilyRole, guardiansWithSignIn: Int) -> Denial? {
+        role == .guardian && guardiansWithSignIn <= 1 ? .lastGuardian : nil
     }
 }

@@ -10,7 +10,8 @@ extension Timestamp {
             let second = reader.readNumber(2), second <= 60,
             let date = CivilDate(year: year, month: month, day: day),
             let time = TimeOfDay(hour: hour, minute: minute, second: min(second, 59)),
-            let fraction = reader.readFraction(), let offset = reader.readZoneOffset(), reader.isAtEnd
+            let fraction = reader.readFractionMicroseconds(), let offset = reader.readZoneOffsetSeconds(),
+            reader.isAtEnd
         else { return nil }
         let seconds = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight - offset)
         microseconds = seconds * 1_000_000 + Int64(fraction)
@@ -93,7 +94,7 @@ struct DigitReader {
     }
 
     /// Parses `.123456789` as microseconds; 0 if there is no fraction, nil if no digit follows the point.
-    mutating func readFraction() -> Int? {
+    mutating func readFractionMicroseconds() -> Int? {
         guard skip(".") else { return 0 }
         var value = 0
         var count = 0
@@ -107,7 +108,7 @@ struct DigitReader {
     }
 
     /// Parses `Z` or `±HH:MM` as seconds; nil for any other text.
-    mutating func readZoneOffset() -> Int? {
+    mutating func readZoneOffsetSeconds() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int
         if skip("+") { sign = 1 } else if skip("-") { sign = -1 } else { return nil }

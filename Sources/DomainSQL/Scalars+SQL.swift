@@ -7,7 +7,7 @@ extension Timestamp: SQLBindable, SQLDecodable {
 
     @inlinable
     public init?(cell: (some SQLCell)?) {
-        guard let microseconds = cell?.timestamp else { return nil }
+        guard let microseconds = cell?.timestampMicroseconds else { return nil }
         self.init(microseconds: microseconds)
     }
 }

@@ -85,7 +85,7 @@ package struct RoutedQuestion {
             isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: author.fallback != nil,
             fallbackReason: author.fallback?.text ?? "none", constraintConfirmed: confirmationStatus,
             confidence: confidence,
-            tokenCount: question.tokenCount, questionLength: question.content.utf8.count,
+            questionTokenCount: question.tokenCount, questionLength: question.content.utf8.count,
             latencyMilliseconds: Double(log.stopwatch() - startedAt) / 1_000,
             stages: stages.stageTimes(endingWith: code == nil ? .completed : .failed, self, log), policy: policy,
             warnings: decision?.warnings ?? policy.warnings, sideEffects: [])

@@ -54,7 +54,8 @@ extension Heuristics {
         let leadMinutes: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
         let plannedTime = snapshot.facts.nag.dueAt - .minutes(leadMinutes)
         let moment =
-            snapshot.facts.preferences.quietHours?.lastMoment(before: plannedTime, in: snapshot.zone) ?? plannedTime
+            snapshot.facts.preferences.quietHours?.lastMomentOutside(upTo: plannedTime, in: snapshot.zone)
+            ?? plannedTime
         return moment < snapshot.now ? nil : moment
     }
 }

@@ -100,11 +100,13 @@ public final class Heuristics: Sendable {
         let facts = snapshot.facts
         if facts.nag.status != .open { return (.nagNotOpen, .pushBackNagNotOpen) }
         if facts.preferences.pushBackMode == .off { return (.modeOff, .pushBackModeOff) }
-        if facts.cyclePushBacks.count >= facts.policy.maxPushBack { return (.maxAttemptsReached, .pushBackMaxAttempts) }
+        if facts.cyclePushBacks.count >= facts.policy.maxPushBacksPerNag {
+            return (.maxAttemptsReached, .pushBackMaxAttempts)
+        }
         if let quietHours = facts.preferences.quietHours, quietHours.contains(snapshot.now, in: snapshot.zone) {
             return (.quietHours, .pushBackQuietHours)
         }
-        let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
+        let cooldown = Timestamp.Span.minutes(Int64(facts.policy.pushBackCooldownMinutes))
         if let last = facts.cyclePushBacks.max() ?? facts.earlierPushBack, snapshot.now < last + cooldown {
             return (.cooldownActive, .pushBackCooldown)
         }

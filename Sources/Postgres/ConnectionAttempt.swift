@@ -88,7 +88,7 @@ import Reactor
     // MARK: Names
 
     private func resolveNames(_ timeout: Duration) {
-        let parameters = HostList.addingDefaults(to: options.parameters)
+        let parameters = HostList.addingHostDefaults(to: options.parameters)
         guard let hosts = HostList(parameters), !hosts.namesToResolve.isEmpty else {
             return connect(options.parameters)
         }
@@ -110,7 +110,7 @@ import Reactor
         guard lookup?.pendingNames.remove(name) != nil else { return }
         switch answer {
         case .success(let addresses): lookup?.addresses[name] = addresses
-        case .failure(let error): failureReason = failureReason ?? error.reason
+        case .failure(let error): failureReason = failureReason ?? error.unavailabilityReason
         }
         guard let lookup, lookup.pendingNames.isEmpty else { return }
         if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(isConnected: false) }

@@ -236,7 +236,7 @@ public final class Database: Queries {
         pool.close()
         for attempt in attempts { attempt.cancel() }
         for connection in connections { connection.close() }
-        refuse(pool.refuseAll())
+        refuse(pool.refuseAllWaiting())
         expiryTimer.cancel()
     }
 
@@ -261,8 +261,8 @@ public final class Database: Queries {
 
     /// Handles a failed attempt to open a session.
     private func handleFailedAttempt(_ error: any Error) {
-        lastOpenFailure = (error as? PostgresError)?.reason ?? "\(error)"
-        if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
+        lastOpenFailure = (error as? PostgresError)?.unavailabilityReason ?? "\(error)"
+        if limits.givesUpOnFailure { refuse(pool.refuseAllWaiting()) }
         open(after: pool.attemptFailed())
     }
 
@@ -327,7 +327,7 @@ public final class Database: Queries {
 
     private func serve(_ grants: [SessionPool.Grant]) {
         for grant in grants {
-            waiters.removeValue(forKey: grant.ticket)?.resume(returning: LoopBound(value: connection(grant.session)))
+            waiters.removeValue(forKey: grant.ticket)?.resume(returning: LoopBound(value: connection(grant.sessionID)))
         }
     }
 

@@ -28,7 +28,7 @@ public final class GroupCommit {
     }
 
     /// The maximum number of writes of one key that run, each alone, before another key's turn.
-    private static let soloLimit = 4
+    private static let soloBatchLimit = 4
     /// The time that is kept free before the deadline of a batch, so that its writes can still run alone if one of them
     /// does not get its lock.
     private static let soloReserve = Duration.milliseconds(400)
@@ -39,9 +39,9 @@ public final class GroupCommit {
     private let soloQueue: StatementQueue
     /// The writes of contended keys, which run alone too.
     private let contendedQueue: StatementQueue
-    private let keys: ContendedKeys
+    private let keys: SoloKeys
     /// The number of shared batches so far.
-    public var batchCount: Int { sharedQueue.batchCount }
+    public var sharedBatchCount: Int { sharedQueue.batchCount }
     /// The number of writes refused because too many waited, or they waited too long.
     public var refusalCount: Int { sharedQueue.refusalCount + soloQueue.refusalCount + contendedQueue.refusalCount }
 
@@ -54,14 +54,14 @@ public final class GroupCommit {
         _ database: Database, batchLimit: Int = 48, concurrency: Int = 2,
         lockTimeout: Duration = .milliseconds(300)
     ) {
-        let keys = ContendedKeys()
+        let keys = SoloKeys()
         let soloWriter = SoloWriter(database, keys, lockTimeout: lockTimeout)
         let hasSameKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
         let contendedQueue = StatementQueue(
-            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
+            database, batchLimit: Self.soloBatchLimit, concurrency: 1, isFair: true, fits: hasSameKey,
             run: { batch in await soloWriter.run(batch, handingOverTo: nil) })
         let soloQueue = StatementQueue(
-            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: hasSameKey,
+            database, batchLimit: Self.soloBatchLimit, concurrency: 1, isFair: true, fits: hasSameKey,
             run: { batch in
                 if keys.contended.contains(batch[0].key) {
                     contendedQueue.takeOver(batch)
@@ -78,9 +78,9 @@ public final class GroupCommit {
             },
             run: { batch in
                 // Some keys may have become contended while their writes waited.
-                let contendedWrites = batch.filter { keys.contains($0.key) }
-                if !contendedWrites.isEmpty { soloQueue.takeOver(contendedWrites) }
-                let otherWrites = contendedWrites.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
+                let soloWrites = batch.filter { keys.contains($0.key) }
+                if !soloWrites.isEmpty { soloQueue.takeOver(soloWrites) }
+                let otherWrites = soloWrites.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
                 if otherWrites.isEmpty { return }
                 await Self.commit(otherWrites.sorted { $0.key < $1.key }, fallback: soloQueue, keys, on: database)
             })
@@ -96,23 +96,24 @@ public final class GroupCommit {
     ) async throws(PostgresError) -> Rows {
         let queue =
             keys.contended.contains(key) ? contendedQueue : keys.suspected.contains(key) ? soloQueue : sharedQueue
-        return try await queue.rows(
-            of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key,
+        return try await queue.runInBatch(
+            statement, statementKey: canMerge ? statement.statementKey : nil, key: key,
             until: deadline ?? database.newRequestDeadline)
     }
 
     /// Commits the writes in one transaction. If that fails, the writes that may still succeed go to the fallback
     /// queue.
     private static func commit(
-        _ batch: [StatementQueue.Entry], fallback soloQueue: StatementQueue, _ keys: ContendedKeys,
+        _ batch: [StatementQueue.Entry], fallback soloQueue: StatementQueue, _ keys: SoloKeys,
         on database: Database
     ) async {
         do {
-            for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
+            let results = try await runInOneTransaction(batch, on: database)
+            for (write, rows) in zip(batch, results) { write.finish(.success(rows)) }
         } catch {
-            if error.isTimeout { keys.suspected.formUnion(batch.map(\.key)) }
+            if error.isLockOrStatementTimeout { keys.suspected.formUnion(batch.map(\.key)) }
             let now = database.poller.now
-            if case .refused = error, batch.count > 1 || error.isRetryable {
+            if case .refused = error, batch.count > 1 || error.isTransactionConflict {
                 // One statement failed: the whole batch was rolled back.
                 soloQueue.takeOver(batch)
             } else if case .unavailable = error, batch.contains(where: { $0.deadline <= now }) {
@@ -125,8 +126,8 @@ public final class GroupCommit {
         }
     }
 
-    private static func rows(
-        of batch: [StatementQueue.Entry], on database: Database
+    private static func runInOneTransaction(
+        _ batch: [StatementQueue.Entry], on database: Database
     ) async throws(PostgresError) -> [Rows] {
         let (statements, deadline) = (batch.map(\.statement), batch.earliestDeadline)
         if batch[0].statementKey != nil,
@@ -139,7 +140,7 @@ public final class GroupCommit {
 }
 
 /// Keys whose writes do not join shared batches.
-private final class ContendedKeys {
+private final class SoloKeys {
     /// Keys of batches in which a statement did not get its lock.
     var suspected: Set<GroupCommit.Key> = []
     /// Keys whose last write did not get its lock although it ran alone.
@@ -153,13 +154,13 @@ private final class ContendedKeys {
 /// Runs writes one at a time, each in its own transaction.
 private struct SoloWriter {
     /// The maximum number of attempts of a write that fails with a deadlock or a serialisation failure.
-    private static let attemptLimit = 3
+    private static let attemptLimitPerWrite = 3
 
     private let database: Database
-    private let keys: ContendedKeys
+    private let keys: SoloKeys
     private let lockTimeout: Duration
 
-    init(_ database: Database, _ keys: ContendedKeys, lockTimeout: Duration) {
+    init(_ database: Database, _ keys: SoloKeys, lockTimeout: Duration) {
         self.database = database
         self.keys = keys
         self.lockTimeout = lockTimeout
@@ -170,7 +171,7 @@ private struct SoloWriter {
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
             let result = await run(write.statement, until: write.deadline)
-            guard case .failure(let error) = result, error.isTimeout else {
+            guard case .failure(let error) = result, error.isLockOrStatementTimeout else {
                 keys.suspected.remove(write.key)
                 keys.contended.remove(write.key)
                 write.finish(result)
@@ -194,7 +195,7 @@ private struct SoloWriter {
                         try await $0.query(statement)
                     })
             } catch let error as PostgresError {
-                if !error.isRetryable || attempts == Self.attemptLimit { return .failure(error) }
+                if !error.isTransactionConflict || attempts == Self.attemptLimitPerWrite { return .failure(error) }
             } catch {
                 return .failure(.unavailable("\(error)"))
             }

@@ -23,7 +23,7 @@ final class GroupRead {
     }
 
     func run(_ statement: SQL, until deadline: MonotonicTime) async throws(PostgresError) -> Rows {
-        try await queue.rows(of: statement, statementKey: statement.statementKey, until: deadline)
+        try await queue.runInBatch(statement, statementKey: statement.statementKey, until: deadline)
     }
 
     private static func run(_ batch: [StatementQueue.Entry], on database: Database) async {

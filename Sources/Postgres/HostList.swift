@@ -73,7 +73,7 @@ struct HostList {
 
     /// Returns `parameters` with libpq's defaults for those of `host`, `hostaddr` and `port` that are not set. The
     /// defaults come from the environment or are built in.
-    static func addingDefaults(
+    static func addingHostDefaults(
         to parameters: [(keyword: String, value: String)]
     ) -> [(keyword: String, value: String)] {
         guard let defaults = unsafe PQconndefaults() else { return parameters }

@@ -16,7 +16,7 @@ public final class HostResolver: Sendable {
     /// The largest number of names that wait for a thread.
     private static let queueLimit = 64
     /// The largest number of callers that wait for one name.
-    private static let callerLimit = 1_024
+    private static let callerLimitPerName = 1_024
 
     private struct State {
         /// The pool of lookups, created at the first one, because most processes need none.
@@ -58,7 +58,7 @@ public final class HostResolver: Sendable {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state -> JoinOutcome in
                 guard let count = state.waitingCallers[name]?.count else { return .ended }
-                guard count < Self.callerLimit else { return .tooMany }
+                guard count < Self.callerLimitPerName else { return .tooMany }
                 state.waitingCallers[name]?.append(continuation)
                 return .joined
             }
@@ -76,7 +76,7 @@ public final class HostResolver: Sendable {
         case joined
         /// The lookup has ended meanwhile.
         case ended
-        /// `callerLimit` callers wait already.
+        /// `callerLimitPerName` callers wait already.
         case tooMany
     }
 
@@ -86,7 +86,7 @@ public final class HostResolver: Sendable {
                 let pool =
                     try state.pool
                     ?? BlockingPool(
-                        name: "nagz-names", threads: Self.threadCount, queueLimit: Self.queueLimit)
+                        name: "nagz-names", threads: Self.threadCount, queueLimitPerLane: Self.queueLimit)
                 state.pool = pool
                 return pool
             }

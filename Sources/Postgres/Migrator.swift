@@ -52,7 +52,7 @@ public struct Migrator: Sendable {
     }
 
     /// The maximum number of attempts of a migration that does not get its locks.
-    private static let attemptLimit = 15
+    private static let attemptLimitPerMigration = 15
 
     private let migrations: [Migration]
 
@@ -85,15 +85,15 @@ public struct Migrator: Sendable {
         return Array(migrations.dropFirst(appliedRows.count))
     }
 
-    /// Applies the pending migrations; calls `progress` before each attempt.
+    /// Applies the pending migrations; calls `beforeAttempt` before each attempt.
     /// - Parameter lockTimeout: how long one attempt waits for a table lock: less than the servers' statement timeout.
     /// - Throws: `MigrationError`, or a `PostgresError` if the connection fails. Earlier migrations remain applied.
     public func run(
-        _ database: Database, lockTimeout: Duration = .seconds(1), progress: (Migration) -> Void
+        _ database: Database, lockTimeout: Duration = .seconds(1), beforeAttempt: (Migration) -> Void
     ) async throws {
         var attempts = 0
         while let next = try await pendingMigrations(database).first {
-            progress(next)
+            beforeAttempt(next)
             attempts += 1
             do {
                 try await database.transaction { transaction in
@@ -118,7 +118,7 @@ public struct Migrator: Sendable {
                 attempts = 0
             } catch PostgresError.refused(let refusal) {
                 // Statements that waited for locks behind this attempt run before the next one.
-                if refusal.sqlState == "55P03", attempts < Self.attemptLimit { continue }
+                if refusal.sqlState == "55P03", attempts < Self.attemptLimitPerMigration { continue }
                 throw MigrationError.failed(
                     number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")
             }

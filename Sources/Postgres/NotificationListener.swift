@@ -20,7 +20,7 @@ public final class NotificationListener {
     private var attempt: ConnectionAttempt?
     private var connection: Connection?
     private var lastSessionID = 0
-    private var pause = shortestPause
+    private var restartPause = shortestPause
     private var isStopped = false
 
     /// Whether a session listens now.
@@ -74,7 +74,7 @@ public final class NotificationListener {
             self.connection = connection
             do { _ = try await connection.pipeline([listenStatement]) } catch { return connection.close() }
             guard connection.isOpen else { return }
-            (isListening, pause) = (true, Self.shortestPause)
+            (isListening, restartPause) = (true, Self.shortestPause)
             onListening()
             scheduleHeartbeat(connection)
         } catch {
@@ -90,8 +90,8 @@ public final class NotificationListener {
 
     private func scheduleRestart() {
         guard !isStopped else { return }
-        poller.schedule(at: poller.now + pause) { [weak self] in self?.start() }
-        pause = min(pause * 2, Self.longestPause)
+        poller.schedule(at: poller.now + restartPause) { [weak self] in self?.start() }
+        restartPause = min(restartPause * 2, Self.longestPause)
     }
 
     /// Schedules a heartbeat. Without it, a lost host would look like one that sends no notification.

@@ -28,7 +28,7 @@ struct Parameters {
                     writer.append(value)
                     writer.append(0 as UInt8)
                 }
-                count = writer.count
+                count = writer.byteCount
             }
         }
     }
@@ -64,7 +64,7 @@ struct Parameters {
 /// Writes values in PostgreSQL's binary format to memory that is large enough for them, never beyond its end.
 @safe private struct BinaryWriter {
     private let memory: UnsafeMutableRawBufferPointer
-    private(set) var count = 0
+    private(set) var byteCount = 0
 
     init(_ memory: UnsafeMutableRawBufferPointer) { unsafe (self.memory = memory) }
 
@@ -103,9 +103,9 @@ struct Parameters {
     }
 
     mutating func append<Value: FixedWidthInteger>(_ value: Value) {
-        precondition(unsafe memory.count - count >= MemoryLayout<Value>.size)
-        unsafe memory.storeBytes(of: value.bigEndian, toByteOffset: count, as: Value.self)
-        count += MemoryLayout<Value>.size
+        precondition(unsafe memory.count - byteCount >= MemoryLayout<Value>.size)
+        unsafe memory.storeBytes(of: value.bigEndian, toByteOffset: byteCount, as: Value.self)
+        byteCount += MemoryLayout<Value>.size
     }
 
     private mutating func append(utf8 text: String) {
@@ -115,11 +115,11 @@ struct Parameters {
     }
 
     private mutating func append(_ bytes: Span<UInt8>) {
-        precondition(unsafe memory.count - count >= bytes.count)
+        precondition(unsafe memory.count - byteCount >= bytes.count)
         unsafe bytes.withUnsafeBytes { source in
-            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: source)
+            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[byteCount...]).copyMemory(from: source)
         }
-        count += bytes.count
+        byteCount += bytes.count
     }
 }
 

@@ -45,15 +45,15 @@ public enum PostgresError: Error, Sendable, Hashable {
     static let cancelled = PostgresError.unavailable("the request was cancelled")
 
     /// The reason of `unavailable`; nil for other errors.
-    var reason: String? {
+    var unavailabilityReason: String? {
         if case .unavailable(let reason) = self { reason } else { nil }
     }
 
     /// Whether a lock or statement timeout occurred.
-    var isTimeout: Bool { sqlState == "55P03" || sqlState == "57014" }
+    var isLockOrStatementTimeout: Bool { sqlState == "55P03" || sqlState == "57014" }
 
     /// Whether this is a deadlock or a serialisation failure, so that the same transaction may succeed if repeated.
-    public var isRetryable: Bool { sqlState == "40P01" || sqlState == "40001" }
+    public var isTransactionConflict: Bool { sqlState == "40P01" || sqlState == "40001" }
 }
 
 extension PostgresError: CustomStringConvertible {

@@ -7,8 +7,8 @@ import SQL
     private let result: OpaquePointer
     /// The rows of the merged statement, whose memory these share; nil for rows with their own memory.
     private let mergedRows: Rows?
-    private let firstRow: Int
-    private let firstColumn: Int
+    private let rowOffset: Int
+    private let columnOffset: Int
     public let count: Int
     public let startIndex = 0
     public var endIndex: Int { count }
@@ -28,7 +28,7 @@ import SQL
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
-        (mergedRows, firstRow, firstColumn) = (nil, 0, 0)
+        (mergedRows, rowOffset, columnOffset) = (nil, 0, 0)
         count = Int(unsafe PQntuples(result))
         columnCount = Int(unsafe PQnfields(result))
     }
@@ -36,7 +36,7 @@ import SQL
     /// Creates a range of rows of `merged`, without its first column.
     private init(_ range: Range<Int>, of merged: Rows) {
         unsafe result = unsafe merged.result
-        (mergedRows, firstRow, firstColumn) = (merged, range.lowerBound, 1)
+        (mergedRows, rowOffset, columnOffset) = (merged, range.lowerBound, 1)
         count = range.count
         columnCount = Swift.max(0, merged.columnCount - 1)
     }
@@ -49,7 +49,7 @@ import SQL
         var ranges = [Range<Int>?](repeating: nil, count: statementCount)
         var lastOrdinal = 0
         for row in 0..<count {
-            let ordinal = Int(Row(rows: self, index: row).integer(0))
+            let ordinal = Int(Row(rows: self, index: row).integerOrZero(0))
             guard (1...statementCount).contains(ordinal), ordinal == lastOrdinal || ranges[ordinal - 1] == nil else {
                 throw .unexpectedShape("rows of a merged statement")
             }
@@ -79,7 +79,7 @@ import SQL
         for _ in 0..<columnCount {
             if column >= columnCount { column = 0 }
             defer { column += 1 }
-            guard let candidate = unsafe PQfname(result, Int32(column + firstColumn)) else { continue }
+            guard let candidate = unsafe PQfname(result, Int32(column + columnOffset)) else { continue }
             if unsafe strcmp(candidate, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0 {
                 nextColumn = column + 1
                 return column
@@ -92,10 +92,10 @@ import SQL
     fileprivate func byteCount(_ row: Int) -> Int {
         precondition(row < count)
         var bytes = 0
-        for column in firstColumn..<firstColumn + columnCount {
+        for column in columnOffset..<columnOffset + columnCount {
             bytes += Int(
                 unsafe PQgetlength(
-                    result, Int32(truncatingIfNeeded: row &+ firstRow), Int32(truncatingIfNeeded: column)))
+                    result, Int32(truncatingIfNeeded: row &+ rowOffset), Int32(truncatingIfNeeded: column)))
         }
         return bytes
     }
@@ -104,14 +104,14 @@ import SQL
     @inline(__always)
     func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
         precondition(row < count && column < columnCount)
-        let row = Int32(truncatingIfNeeded: row &+ firstRow)
-        let column = Int32(truncatingIfNeeded: column &+ firstColumn)
+        let row = Int32(truncatingIfNeeded: row &+ rowOffset)
+        let column = Int32(truncatingIfNeeded: column &+ columnOffset)
         let length = Int(unsafe PQgetlength(result, row, column))
         if length == 0, unsafe PQgetisnull(result, row, column) != 0 { return body(nil) }
         return unsafe body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
     }
 
-    func typeOID(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column &+ firstColumn)) }
+    func typeOID(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column &+ columnOffset)) }
 }
 
 /// One row of a result.
@@ -162,12 +162,12 @@ public struct Row {
     public func isNull(_ column: Int) -> Bool { unsafe rows.withCell(index, column) { unsafe $0 == nil } }
 
     /// Returns a signed integer of two, four or eight bytes; 0 for null and other sizes.
-    public func integer(_ column: Int) -> Int64 {
+    public func integerOrZero(_ column: Int) -> Int64 {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe bigEndianInteger($0) } ?? 0 }
     }
 
     /// Returns a UUID as two numbers; zeros for null and for values that are not 16 bytes long.
-    public func uuid(_ column: Int) -> (high: UInt64, low: UInt64) {
+    public func uuidOrZero(_ column: Int) -> (high: UInt64, low: UInt64) {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe uuidWords($0) } ?? (0, 0) }
     }
 
@@ -226,7 +226,7 @@ public struct Row {
     /// A UUID as two numbers.
     public var uuid: (high: UInt64, low: UInt64)? { unsafe uuidWords(memory) }
 
-    public var timestamp: Int64? {
+    public var timestampMicroseconds: Int64? {
         typeOID == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpochMicroseconds } : nil
     }
 

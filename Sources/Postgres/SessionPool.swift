@@ -30,7 +30,7 @@ struct SessionPool {
     }
 
     enum Acquisition: Equatable {
-        case granted(session: Int)
+        case granted(sessionID: Int)
         case waiting(ticket: UInt64)
         case tooManyWaiting
         case closed
@@ -39,7 +39,7 @@ struct SessionPool {
     /// A session for a request that waited.
     struct Grant: Equatable {
         let ticket: UInt64
-        let session: Int
+        let sessionID: Int
     }
 
     private struct Session {
@@ -101,7 +101,7 @@ struct SessionPool {
     /// Acquires a session, or queues the request.
     /// - Parameter deadline: when the request stops waiting.
     mutating func acquire(for use: Purpose, until deadline: MonotonicTime) -> Acquisition {
-        if let session = tryAcquire(for: use) { return .granted(session: session) }
+        if let session = tryAcquire(for: use) { return .granted(sessionID: session) }
         guard !isClosed else { return .closed }
         guard waitingRequests < limits.waitingRequests else { return .tooManyWaiting }
         lastTicket += 1
@@ -128,12 +128,14 @@ struct SessionPool {
     /// Removes one waiting request.
     /// - Returns: whether it was waiting, and sessions for requests that waited behind it.
     mutating func cancel(_ ticket: UInt64) -> (wasWaiting: Bool, grants: [Grant]) {
-        guard queues.indices.contains(where: { queues[$0].remove { $0.ticket == ticket } }) else { return (false, []) }
+        guard queues.indices.contains(where: { queues[$0].removeFirst { $0.ticket == ticket } }) else {
+            return (false, [])
+        }
         return (true, serve())
     }
 
     /// Removes all waiting requests, and returns their tickets.
-    mutating func refuseAll() -> [UInt64] {
+    mutating func refuseAllWaiting() -> [UInt64] {
         defer { queues = queues.map { _ in Queue() } }
         return queues.flatMap(\.all).map(\.ticket)
     }
@@ -251,7 +253,7 @@ struct SessionPool {
     private mutating func grant(_ waiter: Waiter, _ index: Int) -> Grant {
         _ = queues[waiter.use.queueIndex].removeFirst()
         take(index, for: waiter.use)
-        return Grant(ticket: waiter.ticket, session: sessions[index].id)
+        return Grant(ticket: waiter.ticket, sessionID: sessions[index].id)
     }
 }
 
@@ -267,7 +269,7 @@ private struct Queue<Element> {
     mutating func append(_ element: Element) { elements.append(element) }
 
     /// Removes the first matching element. Returns whether there was one.
-    mutating func remove(where isMatch: (Element) -> Bool) -> Bool {
+    mutating func removeFirst(where isMatch: (Element) -> Bool) -> Bool {
         guard let index = all.firstIndex(where: isMatch) else { return false }
         elements.remove(at: index)
         return true

@@ -3,9 +3,10 @@ import SQL
 
 /// Statements that wait to be run in batches, in order of arrival.
 ///
-/// At most `concurrency` batches are in flight. Other statements wait, each until its deadline. `rows` refuses a
-/// statement while `Database.Limits.waitingRequests` wait. While any batch is in flight, the next starts only when it
-/// is full or its oldest statement has waited for `gatheringTime`, because fewer and larger batches cost less in all.
+/// At most `concurrency` batches are in flight. Other statements wait, each until its deadline. `runInBatch`
+/// refuses a statement while `Database.Limits.waitingRequests` wait. While any batch is in flight, the next starts only
+/// when it is full or its oldest statement has waited for `gatheringTime`, because fewer and larger batches cost less
+/// in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL
@@ -49,11 +50,11 @@ final class StatementQueue {
     private var pending: [Entry] = []
     private var selection = BatchSelection<GroupCommit.Key>()
     private var runningBatches = 0
-    private var isFlushScheduled = false
+    private var isBatchStartScheduled = false
     /// The timer for the earliest deadline; it may fire before.
     private lazy var expiryTimer = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
     /// The timer for the time at which a batch that is not full has waited long enough.
-    private lazy var gatheringTimer = DeadlineTimer(poller) { [weak self] in self?.flush() }
+    private lazy var gatheringTimer = DeadlineTimer(poller) { [weak self] in self?.startDueBatches() }
     /// The number of batches so far.
     private(set) var batchCount = 0
     /// The number of statements refused because too many waited, or they waited too long.
@@ -81,8 +82,8 @@ final class StatementQueue {
     /// Queues the statement, waits for its batch, and returns the statement's rows.
     /// - Throws: the statement's error, or `unavailable` if too many statements wait, this one has waited too long, or
     ///   the task was cancelled.
-    func rows(
-        of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0),
+    func runInBatch(
+        _ statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0),
         until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.waitingRequests else {
@@ -96,7 +97,7 @@ final class StatementQueue {
             entry = newEntry
             pending.append(newEntry)
             expiryTimer.arm(for: deadline)
-            scheduleFlush()
+            scheduleBatchStart()
         } onCancel: { [self] in
             if let entry { cancel(entry) }
         }
@@ -114,21 +115,21 @@ final class StatementQueue {
         for entry in entries { entry.arrival = poller.now }
         pending += entries
         expiryTimer.arm(for: entries.earliestDeadline)
-        scheduleFlush()
+        scheduleBatchStart()
     }
 
-    /// Flushes at the end of the loop's turn, so that statements of the same turn share a batch.
-    private func scheduleFlush() {
-        guard !isFlushScheduled, runningBatches < concurrency else { return }
-        isFlushScheduled = true
+    /// Starts the due batches at the end of the loop's turn, so that statements of the same turn share a batch.
+    private func scheduleBatchStart() {
+        guard !isBatchStartScheduled, runningBatches < concurrency else { return }
+        isBatchStartScheduled = true
         poller.runAtEndOfTurn { [self] in
-            isFlushScheduled = false
-            flush()
+            isBatchStartScheduled = false
+            startDueBatches()
         }
     }
 
     /// Starts the batches that are due.
-    private func flush() {
+    private func startDueBatches() {
         while isBatchDue {
             let batch = takeBatch()
             runningBatches += 1
@@ -137,7 +138,7 @@ final class StatementQueue {
                 await run(batch)
                 runningBatches -= 1
                 if isFair { selection.endBatch(of: batch.map(\.key), hasPending: !pending.isEmpty) }
-                flush()
+                startDueBatches()
             }
         }
         armGatheringTimer()

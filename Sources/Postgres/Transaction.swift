@@ -5,13 +5,13 @@ import SQL
 public final class Transaction: Queries {
     private let connection: Connection
     /// Returns a statement that limits the wait for locks from now on; nil if the sessions' own limit is enough.
-    private let makeLockLimit: () -> SQL?
+    private let makeLockTimeoutStatement: () -> SQL?
     private var isBegun = false
     private var hasEnded = false
 
-    init(_ connection: Connection, makeLockLimit: @escaping () -> SQL? = { nil }) {
+    init(_ connection: Connection, makeLockTimeoutStatement: @escaping () -> SQL? = { nil }) {
         self.connection = connection
-        self.makeLockLimit = makeLockLimit
+        self.makeLockTimeoutStatement = makeLockTimeoutStatement
     }
 
     /// Returns a statement that sets how long the transaction waits for each lock.
@@ -28,7 +28,7 @@ public final class Transaction: Queries {
 
     /// Runs the statements in one round trip.
     public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        let preamble = (isBegun ? [] : ["BEGIN"]) + (makeLockLimit().map { [$0] } ?? [])
+        let preamble = (isBegun ? [] : ["BEGIN"]) + (makeLockTimeoutStatement().map { [$0] } ?? [])
         isBegun = true
         if preamble.isEmpty { return try await connection.pipeline(statements) }
         return Array(try await connection.pipeline(preamble + statements).dropFirst(preamble.count))

@@ -24,9 +24,9 @@ public final class BlockingPool: Sendable {
     /// - Parameters:
     ///   - threads: the number of threads, which is the maximum number of calls that run at the same time.
     ///   - lanes: the number of kinds of calls, which take turns.
-    ///   - queueLimit: the maximum number of waiting calls of each kind.
-    public init(name: String, threads: Int, lanes: Int = 1, queueLimit: Int) throws(SystemError) {
-        state = Locked(State(queue: FairQueue(lanes: lanes, limit: queueLimit)))
+    ///   - queueLimitPerLane: the maximum number of waiting calls of each kind.
+    public init(name: String, threads: Int, lanes: Int = 1, queueLimitPerLane: Int) throws(SystemError) {
+        state = Locked(State(queue: FairQueue(lanes: lanes, limitPerLane: queueLimitPerLane)))
         for number in 0..<threads { try Thread.start(name: "\(name)-\(number)") { [self] in serve() } }
     }
 

@@ -37,14 +37,14 @@ public struct FairQueue<Element: Sendable>: Sendable {
     }
 
     private var lanes: [Lane]
-    private let laneLimit: Int
+    private let limitPerLane: Int
     /// The lane whose turn is next.
     private var nextLane = 0
 
-    /// - Parameter limit: the maximum number of elements in a lane.
-    public init(lanes: Int, limit: Int) {
+    /// - Parameter limitPerLane: the maximum number of elements in a lane.
+    public init(lanes: Int, limitPerLane: Int) {
         self.lanes = Array(repeating: Lane(), count: lanes)
-        laneLimit = limit
+        self.limitPerLane = limitPerLane
     }
 
     public var count: Int { lanes.reduce(0) { $0 + $1.count } }
@@ -56,7 +56,7 @@ public struct FairQueue<Element: Sendable>: Sendable {
     /// - Returns: the element that is not queued: `element` itself, or one that `element` displaced; nil if there is
     ///   none.
     public mutating func append(_ element: Element, lane: Int, client: Int) -> Element? {
-        guard lanes[lane].count >= laneLimit else {
+        guard lanes[lane].count >= limitPerLane else {
             lanes[lane].append(element, of: client)
             return nil
         }

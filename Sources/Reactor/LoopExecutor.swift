@@ -110,7 +110,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    var hasJobs: Bool { !localEntries.isEmpty }
+    var hasLocalJobs: Bool { !localEntries.isEmpty }
 
     /// Runs the jobs queued now. Jobs that they enqueue run in the next round, after events.
     func runQueuedJobs() {

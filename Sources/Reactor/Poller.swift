@@ -152,7 +152,7 @@ public final class Poller {
         if !sliceWaiters.isEmpty { sliceWaiters.removeFirst().resume() }
         let waitStart = MonotonicTime.now()
         if yieldBudget.takeYield(at: waitStart) { yield() }
-        let timeout = executor.hasJobs || !endOfTurnActions.isEmpty ? 0 : timeoutInMilliseconds(at: waitStart)
+        let timeout = executor.hasLocalJobs || !endOfTurnActions.isEmpty ? 0 : timeoutInMilliseconds(at: waitStart)
         let count = unsafe events.withUnsafeMutableBufferPointer { events in
             unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)
         }
@@ -162,7 +162,7 @@ public final class Poller {
             let event = events[index]
             if event.descriptor == executor.wakeDescriptor { executor.collectInbox() } else { deliver(event) }
         }
-        while let action = timers.takeDue(at: now) { action() }
+        while let action = timers.takeNextDue(at: now) { action() }
     }
 
     private func deliver(_ event: CLinuxEvent) {

@@ -39,7 +39,7 @@ struct TimerQueue {
 
     /// Removes and returns the action of the earliest due timer, if any. Timers with the same deadline keep their
     /// order.
-    mutating func takeDue(at now: MonotonicTime) -> (() -> Void)? {
+    mutating func takeNextDue(at now: MonotonicTime) -> (() -> Void)? {
         guard let deadline = peekDeadline(), deadline <= now, let first = heap.first else { return nil }
         removeFirst()
         return actions.removeValue(forKey: first.number)

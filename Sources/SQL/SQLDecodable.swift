@@ -11,7 +11,7 @@ public protocol SQLCell {
     /// The UUID, as two numbers.
     var uuid: (high: UInt64, low: UInt64)? { get }
     /// The moment, in microseconds since 1970-01-01T00:00:00Z.
-    var timestamp: Int64? { get }
+    var timestampMicroseconds: Int64? { get }
     var timeOfDay: SQLTimeOfDay? { get }
 }
 

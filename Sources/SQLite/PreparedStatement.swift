@@ -98,7 +98,7 @@ import SQL
         }
     }
 
-    func integer(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(handle, Int32(column)) }
+    func integerOrZero(_ column: Int) -> Int64 { unsafe sqlite3_column_int64(handle, Int32(column)) }
 }
 
 /// Makes SQLite copy a value before the call returns: SQLITE_TRANSIENT, which C defines as a cast.

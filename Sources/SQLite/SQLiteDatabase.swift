@@ -12,7 +12,7 @@ import SQL
     /// The durability of a committed transaction: the event that it survives.
     public enum Durability: Sendable {
         /// The end of the process. A power cut may lose the transaction, but leaves the file consistent.
-        case process
+        case processEnd
         /// The end of the process, and a power cut.
         case powerCut
     }
@@ -25,13 +25,13 @@ import SQL
     var afterWrite: (() -> Void)?
 
     /// The maximum number of cached statements. A further one empties the cache.
-    private static let maxStatementCount = 128
+    private static let maxCachedStatements = 128
     private static let busyTimeoutMilliseconds: Int32 = 5_000
 
     /// Opens the file, and creates it if it is missing.
     /// - Throws: `corrupt` for a file that is not a database, `inaccessible` if it cannot be opened.
     public init(
-        path: String, durability: Durability = .process
+        path: String, durability: Durability = .processEnd
     ) throws(SQLiteError) {
         let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw .inaccessible(code: SQLITE_CANTOPEN) }
@@ -177,7 +177,7 @@ import SQL
     }
 
     private func pragma(_ statement: SQL) throws(SQLiteError) -> Int {
-        try first(statement) { row throws(SQLiteError) in row.integer(0) }.map { Int($0) } ?? 0
+        try first(statement) { row throws(SQLiteError) in row.integerOrZero(0) }.map { Int($0) } ?? 0
     }
 
     // MARK: Preparing
@@ -188,7 +188,7 @@ import SQL
         }
         if let cached = statements[key], !cached.isInUse { return cached }
         let prepared = try unsafe PreparedStatement(statement.text, handle)
-        if statements.count >= Self.maxStatementCount { statements.removeAll() }
+        if statements.count >= Self.maxCachedStatements { statements.removeAll() }
         statements[key] = prepared
         return prepared
     }

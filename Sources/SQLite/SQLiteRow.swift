@@ -20,7 +20,7 @@ public struct SQLiteRow {
     }
 
     /// Returns the integer in a column by its index; 0 if it is null or not a number.
-    public func integer(_ column: Int) -> Int64 { statement.integer(column) }
+    public func integerOrZero(_ column: Int) -> Int64 { statement.integerOrZero(column) }
 }
 
 /// A cell's value in SQLite's own terms.
@@ -64,7 +64,7 @@ extension SQLiteCell: SQLCell {
         return (word(0..<8), word(8..<16))
     }
 
-    public var timestamp: Int64? { integer }
+    public var timestampMicroseconds: Int64? { integer }
 
     public var timeOfDay: SQLTimeOfDay? { text.map { .text($0) } }
 }

@@ -38,8 +38,8 @@ public enum BenchmarkSeed {
                 }
             }
         }
-        try await refuseUnlessEmpty(databaseURL)
-        try await runSteps([("families and people", peopleSQL(families, nowSQL))])
+        try await requireNoFamilies(databaseURL)
+        try await runSteps([("families and people", familiesAndPeopleSQL(families, nowSQL))])
         try await withThrowingTaskGroup { group in
             for part in parts(families) {
                 group.addTask { try await runSteps(historySteps(of: part, nowSQL)) }
@@ -49,7 +49,7 @@ public enum BenchmarkSeed {
         try await runSteps([("totals, sessions and clocks", totalsAndSessionsSQL(families, nowSQL, since))])
         let (lines, scripts) = try await Schema.withDatabase(databaseURL) { database in
             progress("keys")
-            try await storeKeys(auditKeyring, database)
+            try await storeSubjectKeys(auditKeyring, database)
             let scripts = try StatementScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
             return (try await targetLines(database, tokens, families, now), scripts.files)
@@ -62,7 +62,7 @@ public enum BenchmarkSeed {
         try since.rfc3339.write(toFile: "\(folder)/since.txt", atomically: true, encoding: .utf8)
     }
 
-    private static func refuseUnlessEmpty(_ databaseURL: String) async throws {
+    private static func requireNoFamilies(_ databaseURL: String) async throws {
         try await Schema.withDatabase(databaseURL) { database in
             guard try await database.query("SELECT count(*) AS n FROM families").onlyRow()["n"] == 0 else {
                 throw SeedFault.notEmpty
@@ -91,7 +91,7 @@ public enum BenchmarkSeed {
     }
 
     /// Stores a sealing key for each person. In real use people's acts store them.
-    private static func storeKeys(_ keys: AuditKeyring, _ database: Database) async throws {
+    private static func storeSubjectKeys(_ keys: AuditKeyring, _ database: Database) async throws {
         guard let master = keys.masterKeys.first else { return }
         let random = SystemRandomness()
         let people: [Pseudonym] = try await database.query("SELECT pseudonym FROM users").map { row in
@@ -137,7 +137,7 @@ public enum BenchmarkSeed {
         ]
     }
 
-    private static func peopleSQL(_ families: Int, _ now: String) -> String {
+    private static func familiesAndPeopleSQL(_ families: Int, _ now: String) -> String {
         """
         SELECT setseed(0.42);
         INSERT INTO families (id, name, invite_code, child_code, created_at)

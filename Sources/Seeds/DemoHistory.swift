@@ -13,7 +13,7 @@ private struct Routine {
     let category: NagCategory
     let weekdays: Set<Weekday>
     /// The hour of the due time. The minute is random.
-    let hour: Int
+    let dueHour: Int
     /// The percentages of nags that are completed on time and late. The others are missed, and a few of all are
     /// withdrawn.
     let onTimePercent: Int
@@ -34,16 +34,16 @@ enum DemoHistory {
         for day in -88...lastRoutineDay {
             for routine in routines(stage.people) where routine.weekdays.contains(stage.date(day).weekday) {
                 // On the birthday, Walter's nags are only those of its preparation.
-                if day == birthday, routine.creator === stage.people.walter { continue }
+                if day == birthdayDay, routine.creator === stage.people.walter { continue }
                 plan(routine, on: day, stage)
             }
         }
         for day in -88 ... -1 where stage.date(day).weekday == .sunday { planSunday(day, stage) }
-        DemoIncidents.plan(on: stage, birthday: birthday)
+        DemoIncidents.plan(on: stage, birthdayDay: birthdayDay)
     }
 
     /// The day of the birthday, counted from today.
-    private static let birthday = -40
+    private static let birthdayDay = -40
 
     private static func routines(_ people: DemoHousehold) -> [Routine] {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
@@ -52,50 +52,51 @@ enum DemoHistory {
             Routine(
                 creator: nora, recipient: leo,
                 texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
-                category: .homework, weekdays: homeworkDays, hour: 18, onTimePercent: 55, latePercent: 20,
+                category: .homework, weekdays: homeworkDays, dueHour: 18, onTimePercent: 55, latePercent: 20,
                 doneDefinition: .binaryCheck,
                 excuses: [.forgot, .unclearInstructions, .lackingResources, .other]),
             Routine(
                 creator: daniel, recipient: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
-                category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTimePercent: 60,
+                category: .chores, weekdays: [.tuesday, .thursday, .saturday], dueHour: 17, onTimePercent: 60,
                 latePercent: 15,
                 excuses: [.forgot, .refused, .lackingResources]),
             // Leo misses most nags of Sunday evenings, so that he has a pattern.
             Routine(
                 creator: nora, recipient: leo, texts: ["Pack your school bag for Monday"], category: .homework,
                 weekdays: [.sunday],
-                hour: 17, onTimePercent: 8, latePercent: 12, excuses: [.forgot]),
+                dueHour: 17, onTimePercent: 8, latePercent: 12, excuses: [.forgot]),
             Routine(
                 creator: daniel, recipient: maya,
                 texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
-                category: .homework, weekdays: homeworkDays, hour: 19, onTimePercent: 72, latePercent: 22,
+                category: .homework, weekdays: homeworkDays, dueHour: 19, onTimePercent: 72, latePercent: 22,
                 doneDefinition: .binaryWithNote,
                 excuses: [.unclearInstructions, .lackingResources]),
             Routine(
                 creator: nora, recipient: maya, texts: ["Empty the dishwasher", "Walk the dog", "Vacuum upstairs"],
-                category: .chores, weekdays: [.tuesday, .friday, .sunday], hour: 18, onTimePercent: 62, latePercent: 22,
+                category: .chores, weekdays: [.tuesday, .friday, .sunday], dueHour: 18, onTimePercent: 62,
+                latePercent: 22,
                 excuses: [.forgot, .timeConflict, .refused]),
             Routine(
                 creator: nora, recipient: daniel,
                 texts: ["Pay the electricity bill", "Book the car service", "Answer the landlord"],
-                category: .other, weekdays: [.monday, .thursday], hour: 20, onTimePercent: 55, latePercent: 25,
+                category: .other, weekdays: [.monday, .thursday], dueHour: 20, onTimePercent: 55, latePercent: 25,
                 excuses: [.timeConflict, .forgot]),
             Routine(
                 creator: daniel, recipient: nora,
                 texts: ["Renew the library cards", "Call the plumber", "Order new shoes for Leo"],
-                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTimePercent: 80, latePercent: 12,
+                category: .chores, weekdays: [.wednesday, .saturday], dueHour: 16, onTimePercent: 80, latePercent: 12,
                 excuses: [.forgot]
             ),
             Routine(
                 creator: walter, recipient: nora, texts: ["Call me about Sunday", "Bring the garden shears"],
                 category: .other,
-                weekdays: [.friday], hour: 15, onTimePercent: 75, latePercent: 20),
+                weekdays: [.friday], dueHour: 15, onTimePercent: 75, latePercent: 20),
             Routine(
                 creator: daniel, recipient: walter, texts: ["Check-up at Dr. Levine", "Physiotherapy at eleven"],
-                category: .appointments, weekdays: [.wednesday], hour: 11, onTimePercent: 100, latePercent: 0),
+                category: .appointments, weekdays: [.wednesday], dueHour: 11, onTimePercent: 100, latePercent: 0),
             Routine(
                 creator: nora, recipient: walter, texts: ["Water the tomatoes", "Turn the compost"], category: .chores,
-                weekdays: [.saturday], hour: 10, onTimePercent: 95, latePercent: 5),
+                weekdays: [.saturday], dueHour: 10, onTimePercent: 95, latePercent: 5),
         ]
     }
 
@@ -109,7 +110,7 @@ enum DemoHistory {
         if outcome == .late || outcome == .missed, !routine.excuses.isEmpty, stage.dice.happens(percent: 45) {
             excuse = routine.excuses[stage.dice.number(below: routine.excuses.count)]
         }
-        let due = stage.moment(day, routine.hour, 5 * stage.dice.number(below: 6))
+        let due = stage.moment(day, routine.dueHour, 5 * stage.dice.number(below: 6))
         stage.plan(
             DemoNag(
                 creator: routine.creator, recipient: routine.recipient, text: stage.dice.pick(routine.texts),
@@ -147,7 +148,7 @@ enum DemoHistory {
     /// Plans the creation of the family, and everybody's preferences.
     private static func planFamilyAndPreferences(_ stage: DemoStage) {
         let people = stage.people
-        stage.schedule(at: stage.moment(-90, 18)) { try await stage.createFamily(at: $0) }
+        stage.schedule(at: stage.moment(-90, 18)) { try await stage.createFamilyAndMembers(at: $0) }
         stage.schedule(at: stage.moment(-89, 7)) { now in
             try await stage.updatePreferences(
                 of: people.nora, at: now,

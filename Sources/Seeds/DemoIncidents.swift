@@ -4,12 +4,12 @@ import Server
 
 /// The incidents of the demo family: people join and leave, rights change, and some acts are refused.
 enum DemoIncidents {
-    static func plan(on stage: DemoStage, birthday: Int) {
+    static func plan(on stage: DemoStage, birthdayDay: Int) {
         planVisit(stage)
         planRefusals(stage)
         planQuarrel(stage)
-        planPause(stage)
-        planBirthday(birthday, stage)
+        planPointsPause(stage)
+        planBirthday(birthdayDay, stage)
         planCorrections(stage)
     }
 
@@ -62,7 +62,7 @@ enum DemoIncidents {
                     Call(FamilyQuery(familyID: stage.family), NoBody()))
             }
         }
-        stage.schedule(at: stage.moment(-60, 16)) { try await stage.changePIN(of: people.leo, at: $0) }
+        stage.schedule(at: stage.moment(-60, 16)) { try await stage.changePINAndSignIn(of: people.leo, at: $0) }
     }
 
     /// Plans a block between two members. It is lifted after three hours.
@@ -92,7 +92,7 @@ enum DemoIncidents {
     }
 
     /// Plans three days without points: the consent to them is revoked, and given again.
-    private static func planPause(_ stage: DemoStage) {
+    private static func planPointsPause(_ stage: DemoStage) {
         let nora = stage.people.nora
         stage.schedule(at: stage.moment(-33, 10)) { now in
             let consentID = try await stage.grant(.gamificationParticipation, by: nora, at: now)

@@ -104,7 +104,9 @@ extension DemoStage {
     }
 
     private func scheduleCompletion(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
-        let note = nag.doneDefinition == .binaryWithNote || dice.happens(percent: 10) ? dice.pick(DemoWords.notes) : nil
+        let note =
+            nag.doneDefinition == .binaryWithNote || dice.happens(percent: 10)
+            ? dice.pick(DemoWords.completionNotes) : nil
         schedule(at: moment) { [self] now in
             _ = try await nags.updateStatus(
                 caller(nag.recipient, at: now),

@@ -60,7 +60,7 @@ struct DemoHousehold {
     }
 
     /// The people who are members at the end of the demo.
-    var members: [DemoPerson] { [nora, daniel, walter, maya, leo] }
+    var finalMembers: [DemoPerson] { [nora, daniel, walter, maya, leo] }
 }
 
 extension DemoStage {
@@ -115,7 +115,7 @@ extension DemoStage {
     // MARK: The family
 
     /// Creates the family with its members, and consents to children's accounts, points and AI help.
-    func createFamily(at start: Timestamp) async throws {
+    func createFamilyAndMembers(at start: Timestamp) async throws {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
         try await signUp(nora, at: start)
         let createdFamily = try await families.create(
@@ -173,7 +173,7 @@ extension DemoStage {
 
     /// Lets a guardian set another PIN for the child. A sign-in with a wrong PIN is refused, then the child signs in
     /// with the new one.
-    func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
+    func changePINAndSignIn(of child: DemoPerson, at now: Timestamp) async throws {
         child.secret = DemoHousehold.makePIN(services.random)
         let request = ChildCredentialsSet(username: DemoHousehold.childUsername, pin: try PIN(wireText: child.secret))
         _ = try await families.setCredentials(

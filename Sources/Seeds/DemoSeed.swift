@@ -17,7 +17,7 @@ import Server
 /// The seed is one transaction. If the process dies before the commit, nothing is left, and the next run starts again.
 /// The sign-ins are announced just before the commit, so that no demo exists whose sign-ins were not announced.
 public enum DemoSeed {
-    static let days = 90
+    static let dayCount = 90
 
     /// - Parameters:
     ///   - databaseURL: the URL of the database, as the owner of the schema.
@@ -35,7 +35,7 @@ public enum DemoSeed {
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
         let end = clock.now()
-        let demoClock = DemoClock(end - .days(Int64(days)))
+        let demoClock = DemoClock(end - .days(Int64(dayCount)))
         try await FeatureTransaction.run(
             databaseURL: databaseURL, auditKeyring: auditKeyring, clock: demoClock, cost: cost
         ) {
@@ -46,7 +46,7 @@ public enum DemoSeed {
             }
             let stage = DemoStage(services, demoClock, until: end)
             try await runDemo(stage, progress)
-            announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
+            announce(stage.people.finalMembers.map { DemoSignIn($0, childCode: stage.childCode) })
         }
     }
 
@@ -65,17 +65,17 @@ public enum DemoSeed {
         DemoHistory.plan(on: stage)
         DemoRecentDays.plan(on: stage)
         stage.schedule(at: stage.end) { now in
-            for person in stage.people.members { try await stage.signOut(person, at: now) }
+            for person in stage.people.finalMembers { try await stage.signOut(person, at: now) }
             try await stage.services.markDemoDeliveriesAsSent(in: stage.family)
             // The entry shows readers of the audit log that these days are a demo's.
-            try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
+            try await stage.services.recordDemo(days: dayCount, in: stage.family, stage.context(now))
         }
         var lastProgressPeriod = -1
         try await stage.runScheduledActs { moment in
-            let day = days - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
+            let day = dayCount - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
             guard day / 15 > lastProgressPeriod else { return }
             lastProgressPeriod = day / 15
-            progress("day \(day) of \(days)")
+            progress("day \(day) of \(dayCount)")
         }
     }
 }
@@ -89,7 +89,7 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
     public let secret: String
     public let familyCode: String
     /// The child's username, also in the sign-ins of adults, who do not use it.
-    public let username: String
+    public let childUsername: String
 
     init(_ person: DemoPerson, childCode: String) {
         name = person.name
@@ -97,13 +97,15 @@ public struct DemoSignIn: Sendable, CustomStringConvertible {
         email = person.email
         secret = person.secret
         familyCode = childCode
-        username = DemoHousehold.childUsername
+        childUsername = DemoHousehold.childUsername
     }
 
     public var description: String {
         let label = "\(name), \(role.rawValue):"
         let padding = String(repeating: " ", count: max(1, 21 - label.count))
-        guard let email else { return "\(label)\(padding)family code \(familyCode)  name \(username)  PIN \(secret)" }
+        guard let email else {
+            return "\(label)\(padding)family code \(familyCode)  name \(childUsername)  PIN \(secret)"
+        }
         return "\(label)\(padding)\(email)  password \(secret)"
     }
 }

@@ -21,7 +21,7 @@ enum DemoWords {
         ],
     ]
 
-    static let notes = [
+    static let completionNotes = [
         "Done, all of it.", "Finished, it is in the bag.", "Page 42 and 43.", "Took ten minutes.", "Checked twice.",
     ]
 

@@ -55,7 +55,7 @@ public enum PersonaSeed {
             let state = try await services.database.query(Self.stateQuery).onlyRow()
             if try state["is_seeded"] { return }
             guard try state["holds_seeds_only"] else { throw SeedFault.realData }
-            try await create(services)
+            try await createPersonas(services)
             wereCreated.withLock { $0 = true }
         }
         return wereCreated.withLock { $0 }
@@ -77,7 +77,7 @@ public enum PersonaSeed {
     // MARK: Creation
 
     /// Creates the personas through the server's own features, in the order in which people would do it.
-    private static func create(_ services: Services) async throws {
+    private static func createPersonas(_ services: Services) async throws {
         let (sessions, families) = (Sessions(services), Families(services))
         let (consents, preferences) = (Consents(services), MemberPreferences(services))
         for guardian in [andrew, katherine] { try await signUp(guardian, sessions, services) }

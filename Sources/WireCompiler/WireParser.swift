@@ -49,7 +49,7 @@ public struct WireParser {
         var parser = WireParser(name: name)
         for line in lines(of: text) {
             parser.line = line
-            if line.isIndented { try parser.parseMember() } else { try parser.parseDeclaration() }
+            if line.isIndented { try parser.parseIndentedLine() } else { try parser.parseDeclaration() }
         }
         return parser.file
     }
@@ -169,7 +169,7 @@ extension WireParser {
     }
 
     /// Parses an indented line, as a part of the declaration that the scope names.
-    private mutating func parseMember() throws(WireError) {
+    private mutating func parseIndentedLine() throws(WireError) {
         switch scope {
         case .operation: return try parseClause()
         case .tag:

@@ -13,10 +13,10 @@ enum AdminCommand {
             case "create": try await create(&arguments)
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
-            case "reset-password": try await resetPassword(&arguments)
-            case "purge": try await purge(&arguments)
+            case "reset-password": try await printPasswordCode(&arguments)
+            case "purge": try await purgeDeletedAccounts(&arguments)
             case "retention": try await applyRetention(&arguments)
-            case "resync": try await resync(&arguments)
+            case "resync": try await resetFeeds(&arguments)
             case nil: throw Commands.missingCommandError(in: "admin")
             case let command?: throw Commands.unknownCommandError(["admin", command])
             }
@@ -42,7 +42,7 @@ enum AdminCommand {
     private static func list(_ arguments: inout Arguments) async throws {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        for admin in try await Admins.list(databaseURL: url) {
+        for admin in try await Admins.listAll(databaseURL: url) {
             let state =
                 admin.deletedAt.map { "deleted \($0.rfc3339)" } ?? admin.revokedAt.map { "revoked \($0.rfc3339)" }
                 ?? "active"
@@ -58,7 +58,7 @@ enum AdminCommand {
         print("\(email) is no longer an administrator; all their sessions ended")
     }
 
-    private static func resetPassword(_ arguments: inout Arguments) async throws {
+    private static func printPasswordCode(_ arguments: inout Arguments) async throws {
         let email = try takeEmail(&arguments)
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
@@ -68,7 +68,7 @@ enum AdminCommand {
         print("It works once, within 30 minutes: at /reset-password, or with POST /api/v1/auth/password-reset")
     }
 
-    private static func purge(_ arguments: inout Arguments) async throws {
+    private static func purgeDeletedAccounts(_ arguments: inout Arguments) async throws {
         let days =
             try arguments.takeNumber("--after", in: AccountPurgeCommand.allowedDays) ?? AccountPurgeCommand.standardDays
         let isDryRun = arguments.takeFlag("--dry-run")
@@ -94,7 +94,7 @@ enum AdminCommand {
         }
     }
 
-    private static func resync(_ arguments: inout Arguments) async throws {
+    private static func resetFeeds(_ arguments: inout Arguments) async throws {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let feedCount = try await FeedEpoch.begin(databaseURL: url)

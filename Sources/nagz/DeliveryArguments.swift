@@ -9,7 +9,7 @@ extension DeliveryOptions {
         push = try Self.readProvider(given, Options.push, allowsAPNs: true)
         sms = try Self.readProvider(given, Options.sms, allowsAPNs: false)
         webPush = try Self.readWebPush(given)
-        sendsTokensAndPhones = try given[Options.pushTokens] ?? false
+        sendsTokensAndPhones = try given[Options.sendsTokensAndPhones] ?? false
         serverName = try given[Options.publicURL].flatMap { URL(string: $0)?.host() }
         if let networks = try given[Options.deliveryNetworks] { self.networks = networks }
     }

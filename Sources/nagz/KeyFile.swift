@@ -5,7 +5,7 @@ import Foundation
 /// more with fewer than eight different bytes.
 enum KeyFile {
     /// The maximum number of bytes of a file.
-    private static let maxSize = 65_536
+    private static let maxBytes = 65_536
     /// The minimum number of different bytes in a random key. Random keys of 32 bytes have about 30.
     private static let minDifferentBytes = 8
 
@@ -18,9 +18,9 @@ enum KeyFile {
         // The status is that of the opened file, so that the file cannot be replaced after the check.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR,
-            let bytes = try? file.read(upToCount: maxSize + 1), let text = String(data: bytes, encoding: .utf8)
+            let bytes = try? file.read(upToCount: maxBytes + 1), let text = String(data: bytes, encoding: .utf8)
         else { throw Stop(.configuration, "\(name) “\(path)” cannot be read") }
-        guard bytes.count <= maxSize else {
+        guard bytes.count <= maxBytes else {
             throw Stop(.configuration, "\(name) “\(path)” is larger than 64 KB: it is no file of keys")
         }
         guard status.st_mode & 0o077 == 0 else {

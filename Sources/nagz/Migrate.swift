@@ -29,7 +29,7 @@ enum Migrate {
 
     /// Returns the folder of the migrations: `Migrations`, unless configured otherwise.
     static func folder(_ given: GivenOptions) throws -> String {
-        try given[Options.migrations] ?? existingFolder("Migrations")
+        try given[Options.migrationsFolder] ?? existingFolder("Migrations")
     }
 
     @Sendable

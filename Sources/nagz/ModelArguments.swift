@@ -77,7 +77,7 @@ struct ModelArguments {
     }
 
     /// Reads the prompts in the file that the environment names for a device; nil if it names none.
-    static func readPrompts() throws -> PromptBook? {
+    static func readEnvironmentPrompts() throws -> PromptBook? {
         try GivenOptions(environment: ProcessInfo.processInfo.environment, file: nil)[Options.modelPrompts]
     }
 }

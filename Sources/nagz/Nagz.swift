@@ -12,7 +12,7 @@ struct Nagz {
         do {
             let words = Array(CommandLine.arguments.dropFirst())
             var arguments = Arguments(words)
-            if arguments.asksForHelp, let help = Commands.help(of: words) {
+            if arguments.asksForHelp, let help = Commands.help(ofCommandIn: words) {
                 return print(ownText: Commands.helpText(of: help))
             }
             let verb = arguments.takeNext()
@@ -53,7 +53,7 @@ struct Nagz {
         var words: [String] = []
         while let word = arguments.takeNext() { words.append(word) }
         guard !words.isEmpty else { return print(ownText: Commands.overview) }
-        guard let help = Commands.help(of: words), help.name == words.joined(separator: " ") else {
+        guard let help = Commands.help(ofCommandIn: words), help.name == words.joined(separator: " ") else {
             throw Commands.unknownCommandError(words)
         }
         print(ownText: Commands.helpText(of: help))
@@ -219,7 +219,8 @@ struct Arguments {
 
     /// Returns the database's URL for commands that work as the schema's owner.
     func ownerDatabaseURL() throws -> String {
-        let ownerURL = givenOptions.flags["database-url"] == nil ? try givenOptions[Options.ownerDatabaseURL] : nil
+        let ownerURL =
+            givenOptions.commandLine["database-url"] == nil ? try givenOptions[Options.ownerDatabaseURL] : nil
         guard let url = try ownerURL ?? givenOptions[Options.databaseURL] else {
             throw Stop(
                 .configuration,

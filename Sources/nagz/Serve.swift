@@ -15,7 +15,7 @@ enum Serve {
         let migrationsFolder = try Migrate.folder(arguments.givenOptions)
         let requestedPort = configuration.port
         let metrics = try arguments.givenOptions[Options.metrics] ?? MetricsOption(beside: requestedPort)
-        let drainDelay = try arguments.givenOptions[Options.drainDelay] ?? 0
+        let drainSeconds = try arguments.givenOptions[Options.drainSeconds] ?? 0
         let descriptors = DescriptorLimit.raise()
         configuration.descriptorLimit = descriptors
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
@@ -56,11 +56,11 @@ enum Serve {
         say(metricsLine)
         var signalIterator = signals.makeAsyncIterator()
         let reason = await signalIterator.next() == SIGINT ? "interrupted" : "SIGTERM received"
-        if drainDelay > 0 {
+        if drainSeconds > 0 {
             server.announceShutDown()
-            say("\(reason): /health/ready answers 503; serving for another \(drainDelay) s, or until the next signal")
+            say("\(reason): /health/ready answers 503; serving for another \(drainSeconds) s, or until the next signal")
             let delay = Task {
-                try? await Task.sleep(for: .seconds(drainDelay))
+                try? await Task.sleep(for: .seconds(drainSeconds))
                 continuation.yield(SIGTERM)
             }
             _ = await signalIterator.next()
@@ -87,26 +87,26 @@ enum Serve {
         guard let url = try given[Options.databaseURL] else {
             throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
         }
-        let loops = try given[Options.loops] ?? Options.standardLoopCount
+        let loops = try given[Options.loopCount] ?? Options.standardLoopCount
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(given), loops: loops)
         configuration.auditKeyring = try AuditKeyFile.read(given)
         configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile(given)
         configuration.standbyURL = try given[Options.standby]
         if let host = try given[Options.host] { configuration.host = host }
         if let port = try given[Options.port] { configuration.port = port }
-        if let count = try given[Options.connections] { configuration.databaseConnections = count }
-        if let days = try given[Options.purgeAfter] { configuration.purgeDays = days }
+        if let count = try given[Options.databaseConnections] { configuration.databaseConnections = count }
+        if let days = try given[Options.purgeDays] { configuration.purgeDays = days }
         if let origins = try given[Options.cors] { configuration.corsOrigins = origins }
-        if let home = try given[Options.home] { _ = configuration.setHomeRedirect(home) }
+        if let home = try given[Options.homeRedirect] { _ = configuration.setHomeRedirect(home) }
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
-        if let level = try given[Options.log] { configuration.logLevel = level }
-        if let threshold = try given[Options.slowQueries] { configuration.slowQueryThreshold = threshold }
+        if let level = try given[Options.logLevel] { configuration.logLevel = level }
+        if let threshold = try given[Options.slowQueryThreshold] { configuration.slowQueryThreshold = threshold }
         if let collector = try given[Options.otlp] { configuration.traceCollector = collector }
         if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }
         if let isOn = try given[Options.scheduler] { configuration.runsScheduler = isOn }
         if let isOn = try given[Options.deliveries] { configuration.runsDeliveries = isOn }
         if let isOn = try given[Options.auditCheck] { configuration.runsBackgroundCheck = isOn }
-        if let plan = try given[Options.escalation] { configuration.escalationPlan = plan }
+        if let plan = try given[Options.escalationPlan] { configuration.escalationPlan = plan }
         configuration.deliveries = try DeliveryOptions(given)
         configuration.mail = try MailOptions(given)
         configuration.models = try ModelOptions(given)

@@ -22,7 +22,7 @@ extension Sample {
         asked: AskedModel(.serverGateway, "m", .server, tokenCount: 40), route: .cloud, rule: .autoCloud,
         claimedRule: .autoCloud, taskType: .localModel, privacyLevel: .auto, intent: .retrieval,
         isFallbackAllowed: true, usedFallback: true, fallbackReason: "error", fallbackConfirmed: .yes,
-        constraintConfirmed: .no, confidence: 0.5, tokenCount: 12, questionHash: "ab12", questionLength: 48,
+        constraintConfirmed: .no, confidence: 0.5, questionTokenCount: 12, questionHash: "ab12", questionLength: 48,
         latencyMilliseconds: 0.25, stages: [StageTime(.created, at: moment), StageTime(.failed, at: moment)],
         policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"],
         grounding: Grounding(persona: .playful, session: 1, events: 4))

@@ -47,7 +47,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
         unknownNames = {
             let names = KnownNames()
             _ = try endpoint.decodeParameters(ParameterReader(path: path, query: query, names: names))
-            _ = try names.recordBody { () throws(APIError) in try endpoint.decodeBody(bodyBytes.span) }
+            _ = try names.recordBodyNames { () throws(APIError) in try endpoint.decodeBody(bodyBytes.span) }
             return names.unknownNames
         }
         answerAgain = {

@@ -329,8 +329,8 @@ extension Sample {
                         MemberFacts(
                             userID: id(1), displayName: nil, role: .child, status: .active, timeZone: "Europe/Paris",
                             quietHours: .standard, pushBackMode: .bounded, allowsOnDeviceAI: true, streak: 3,
-                            resolvedNags: [ResolvedNags(category: .meds, total: 2, completed: 1)],
-                            pushBacks: [NagPushBacks(nagID: id(3), counted: [moment], earlier: nil)])
+                            resolvedCounts: [ResolvedNags(category: .meds, total: 2, completed: 1)],
+                            openNagPushBacks: [NagPushBacks(nagID: id(3), counted: [moment], earlier: nil)])
                     ], constraints: [ConstraintFacts(id: id(40), terms: constraintTerms)],
                     choices: AIChoices(mode: .auto, privacyLevel: .local, tokenThreshold: 256)), checkpoint: "c")),
         upload,

@@ -52,7 +52,7 @@ func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnD
             MemberFacts(
                 userID: me, displayName: "Me", role: role, status: .active, timeZone: "UTC", quietHours: nil,
                 pushBackMode: .bounded, allowsOnDeviceAI: allowsOnDevice, streak: 4,
-                resolvedNags: [ResolvedNags(category: .chores, total: 3, completed: 2)])
+                resolvedCounts: [ResolvedNags(category: .chores, total: 3, completed: 2)])
         ])
 }
 

@@ -89,7 +89,7 @@ struct LocalModelTests {
                         && report.confidence == (record.operation == .operation(.summarizeExcuse) ? 0.9 : 0.8))
                 #expect(
                     !report.usedFallback && report.fallbackReason == "none"
-                        && report.tokenCount == (record.operation == .operation(.summarizeExcuse) ? 4 : 0))
+                        && report.questionTokenCount == (record.operation == .operation(.summarizeExcuse) ? 4 : 0))
                 #expect(report.asked == AskedModel(.localGateway, "small", .device, tokenCount: 42))
                 #expect(report.stages.map(\.stage) == [.created, .routed, .executed, .completed])
                 #expect(record.errorCode == nil && record.userID == me && record.questionID != nil)

@@ -259,7 +259,7 @@ struct LogTests {
             let service = SyncService(cache: device.cache, outbox: outbox, source: source, now: { start })
             log.rewrite(1)
             await #expect(throws: LogFault.rewritten(size: 4)) { try await service.run(homeFamily) }
-            #expect(try source.uploads.isEmpty && outbox.waitingCount() == 1)
+            #expect(try source.uploads.isEmpty && outbox.totalWaitingCount() == 1)
         }
     }
 

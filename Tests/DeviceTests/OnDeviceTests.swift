@@ -197,10 +197,10 @@ struct OnDeviceTests {
                 try cache.store(
                     AnswerRecord(
                         operation: operation, place: .device, reason: .fresh, at: start + .minutes(minutes),
-                        microseconds: minutes))
+                        elapsedMicroseconds: minutes))
             }
-            #expect(try cache.latestAnswers().map(\.operation) == [.digest, .coaching])
-            #expect(try cache.latestAnswers().map(\.microseconds) == [3, 2])
+            #expect(try cache.latestAnswerPerOperation().map(\.operation) == [.digest, .coaching])
+            #expect(try cache.latestAnswerPerOperation().map(\.elapsedMicroseconds) == [3, 2])
         }
     }
 }

@@ -115,7 +115,7 @@ struct OwnHistoryTests {
             try bench.cache.remove(homeFamily)
             #expect(try history(bench).isEmpty)
             _ = try? await bench.local.coaching(nagID: Self.nag)
-            try DeviceFolder(path: folder).clear()
+            try DeviceFolder(path: folder).clearPersonalFiles()
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         }
     }

@@ -81,13 +81,14 @@ struct SQLiteTests {
                     throw Halt()
                 }
             }
-            #expect(try database.first("SELECT count(*) FROM a") { row throws(SQLiteError) in row.integer(0) } == 0)
+            #expect(
+                try database.first("SELECT count(*) FROM a") { row throws(SQLiteError) in row.integerOrZero(0) } == 0)
             do {
                 try database.run("INSERT INTO b VALUES (7)")
                 Issue.record("a foreign key did not hold")
             } catch SQLiteError.constraint {}
             try database.transaction { try database.run("INSERT INTO a VALUES (2)") }
-            #expect(try database.first("SELECT id FROM a") { row throws(SQLiteError) in row.integer(0) } == 2)
+            #expect(try database.first("SELECT id FROM a") { row throws(SQLiteError) in row.integerOrZero(0) } == 2)
         }
     }
 
@@ -140,7 +141,8 @@ struct SQLiteTests {
             #expect(throws: SQLiteError.full) {
                 try database.transaction { for _ in 0..<100 { try database.run("INSERT INTO a VALUES (\(big))") } }
             }
-            #expect(try database.first("SELECT count(*) FROM a") { row throws(SQLiteError) in row.integer(0) } == 0)
+            #expect(
+                try database.first("SELECT count(*) FROM a") { row throws(SQLiteError) in row.integerOrZero(0) } == 0)
             try database.transaction { try database.run("INSERT INTO a VALUES (\(written))") }
             #expect(database.passesQuickCheck())
         }

@@ -100,8 +100,8 @@ struct SealTests {
             #expect(try rebuilt.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now))
             #expect(try rebuilt.nags(of: homeFamily).map(\.description) == [Self.canary, "another"])
             let outbox = try Outbox(path: folder + "/outbox.db", seal: other)
-            #expect(try outbox.waitingCount() == 1)
-            #expect(try outbox.waitingItems(of: homeFamily).isEmpty && outbox.unreadableCount() == 1)
+            #expect(try outbox.totalWaitingCount() == 1)
+            #expect(try outbox.waitingItems(of: homeFamily).isEmpty && outbox.totalUnreadableCount() == 1)
             // Neither the download nor what is done from now on waits for the lost key.
             var later = item
             later.clientID = InputID(high: 3, low: 2)
@@ -109,14 +109,14 @@ struct SealTests {
             let source = ScriptedSource { _, _ in DeviceTests.page(nags: [syncedNag(3)], cursor: "b") }
             let sync = SyncService(cache: rebuilt, outbox: outbox, source: source, now: { Self.now })
             #expect(try await sync.run(homeFamily).uploadedCount == 1)
-            #expect(try source.uploads.map(\.items) == [[later]] && outbox.waitingCount() == 1)
+            #expect(try source.uploads.map(\.items) == [[later]] && outbox.totalWaitingCount() == 1)
             #expect(try rebuilt.nags(of: homeFamily).count == 3)
             let refusal = InputResult(clientID: item.clientID, outcome: .refused, eventID: nil, error: nil)
             let known = try Outbox(path: folder + "/outbox.db", seal: .test)
-            #expect(try known.waitingItems(of: homeFamily) == [item] && known.unreadableCount() == 0)
+            #expect(try known.waitingItems(of: homeFamily) == [item] && known.totalUnreadableCount() == 0)
             try known.record([refusal])
             #expect(try known.unappliedItems().map(\.item) == [item])
-            #expect(try outbox.unappliedItems().isEmpty && outbox.unreadableCount() == 1)
+            #expect(try outbox.unappliedItems().isEmpty && outbox.totalUnreadableCount() == 1)
         }
     }
 
@@ -163,7 +163,7 @@ struct SealTests {
                 #expect(try !cache.wasRebuilt && cache.cachedFamily(homeFamily) == nil)
                 #expect(try !hasCanary(folder), "version \(version)")
                 let logs = try cache.database.first("SELECT count(*) FROM log") { row throws(SQLiteError) in
-                    row.integer(0)
+                    row.integerOrZero(0)
                 }
                 #expect(logs == (version > 1 ? 1 : 0))
                 #expect(try cache.apply(try page(), of: homeFamily, requestedFrom: .cursor(nil), at: Self.now))
@@ -205,17 +205,17 @@ struct SealTests {
         try await withFolder { path in
             let folder = DeviceFolder(path: path)
             let row = NagID(high: 1, low: 1)
-            let box = try folder.loadSeal().seal("words", .nagDescription, row)
-            #expect(try folder.loadSeal().open(box, .nagDescription, row) == "words")
+            let box = try folder.loadOrCreateSeal().seal("words", .nagDescription, row)
+            #expect(try folder.loadOrCreateSeal().open(box, .nagDescription, row) == "words")
             let file = path + "/sealing.key"
             #expect(try FileManager.default.contentsOfDirectory(atPath: path) == ["sealing.key"])
             let status = try FileManager.default.attributesOfItem(atPath: file)
             #expect(status[.posixPermissions] as? Int == 0o600 && status[.size] as? Int == 32)
-            try folder.clear()
+            try folder.clearPersonalFiles()
             #expect(try FileManager.default.contentsOfDirectory(atPath: path).isEmpty)
-            #expect(throws: SQLiteError.corrupt) { try folder.loadSeal().open(box, .nagDescription, row) }
+            #expect(throws: SQLiteError.corrupt) { try folder.loadOrCreateSeal().open(box, .nagDescription, row) }
             try Data([1, 2, 3]).write(to: URL(filePath: file))
-            #expect(throws: PrivateFileError.unreadable) { try folder.loadSeal() }
+            #expect(throws: PrivateFileError.unreadable) { try folder.loadOrCreateSeal() }
         }
     }
 }

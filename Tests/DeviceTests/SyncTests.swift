@@ -125,7 +125,7 @@ struct SyncTests {
             #expect(summary.uploadedCount == 250 && summary.unappliedResults.map(\.clientID.low) == [120])
             let kept = try outbox.unappliedItems()
             #expect(kept.map(\.item) == [item(120)] && kept[0].isConflict && kept[0].message == "Too late.")
-            #expect(try outbox.waitingCount() == 1)
+            #expect(try outbox.totalWaitingCount() == 1)
             #expect(try outbox.dismissUnappliedItems() == 1 && outbox.unappliedItems().isEmpty)
         }
     }
@@ -137,7 +137,7 @@ struct SyncTests {
             let outbox = try Outbox(path: folder + "/outbox.db", seal: .test)
             let act = InputAct.status(.completed, note: "é")
             try outbox.add(item(1, act), of: homeFamily)
-            #expect(try outbox.completedNags(in: homeFamily) == [NagID(high: 1, low: 1)])
+            #expect(try outbox.waitingCompletions(in: homeFamily) == [NagID(high: 1, low: 1)])
             let source = ScriptedSource(pages: { _, _ in page(cursor: "a") }) { upload, number in
                 if number == 1 { throw Down() }
                 return OutboxAnswer(results: [])
@@ -146,7 +146,7 @@ struct SyncTests {
             await #expect(throws: Down.self) { try await service.run(homeFamily) }
             await #expect(throws: SyncFault.unanswered) { try await service.run(homeFamily) }
             #expect(source.uploads.map(\.items) == [[item(1, act)], [item(1, act)]])
-            #expect(try outbox.waitingCount() == 1)
+            #expect(try outbox.totalWaitingCount() == 1)
         }
     }
 
@@ -240,7 +240,7 @@ struct SyncTests {
         let waits = [0.0, 0.5, 0.999].map { standard.nextDelay(after: .done, random: $0) }
         #expect(
             waits[0] == .minutes(4) && waits[1] == .minutes(5) && waits[2] > .seconds(359) && waits[2] < .minutes(6))
-        var schedule = SyncSchedule(interval: .seconds(15), maxDelay: .seconds(60))
+        var schedule = SyncSchedule(interval: .seconds(15), maxFailureDelay: .seconds(60))
         #expect(schedule.nextDelay(after: .done, random: 0) == .seconds(12))
         #expect(schedule.nextDelay(after: .done, random: 0.999) < .seconds(18))
         var last = Timestamp.Span.seconds(0)

@@ -102,21 +102,21 @@ import Testing
     @Test func standard() throws {
         let policy = try FamilyPolicy()
         #expect(policy == .standard)
-        #expect(policy.dailyCap == 8 && policy.maxSnoozeMinutes == 30 && policy.pointsMultiplier == 1)
-        #expect(policy.maxPushBack == 2 && policy.cooldownMinutes == 60)
+        #expect(policy.dailyNagCap == 8 && policy.maxSnoozeMinutes == 30 && policy.pointsMultiplier == 1)
+        #expect(policy.maxPushBacksPerNag == 2 && policy.pushBackCooldownMinutes == 60)
     }
 
     @Test("the bounds of a family policy are allowed", arguments: [(1, 5, 0.1, 0, 15), (8, 120, 3.0, 3, 240)])
     func accepts(_ cap: Int, _ snooze: Int, _ multiplier: Double, _ pushBack: Int, _ cooldown: Int) throws {
         let policy = try FamilyPolicy(
-            dailyCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBack: pushBack,
-            cooldownMinutes: cooldown)
-        #expect(policy.dailyCap == cap && policy.cooldownMinutes == cooldown)
+            dailyNagCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBacksPerNag: pushBack,
+            pushBackCooldownMinutes: cooldown)
+        #expect(policy.dailyNagCap == cap && policy.pushBackCooldownMinutes == cooldown)
     }
 
     @Test("a daily cap one step beyond its bounds is refused", arguments: [0, 9, .min, .max])
     func refusesCap(_ value: Int) {
-        #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(dailyCap: value) } == .dailyCap)
+        #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(dailyNagCap: value) } == .dailyNagCap)
     }
 
     @Test(arguments: [4, 121]) func refusesSnooze(_ value: Int) {
@@ -130,18 +130,21 @@ import Testing
     }
 
     @Test(arguments: [-1, 4]) func refusesPushBack(_ value: Int) {
-        #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(maxPushBack: value) } == .maxPushBack)
+        #expect(
+            violation { () throws(PolicyViolation) in try FamilyPolicy(maxPushBacksPerNag: value) }
+                == .maxPushBacksPerNag)
     }
 
     @Test(arguments: [14, 241]) func refusesCooldown(_ value: Int) {
         #expect(
-            violation { () throws(PolicyViolation) in try FamilyPolicy(cooldownMinutes: value) } == .cooldownMinutes)
+            violation { () throws(PolicyViolation) in try FamilyPolicy(pushBackCooldownMinutes: value) }
+                == .pushBackCooldownMinutes)
     }
 
     @Test func saysWhatIsAllowed() {
-        #expect(throws: PolicyViolation.self) { try FamilyPolicy(dailyCap: 9) }
+        #expect(throws: PolicyViolation.self) { try FamilyPolicy(dailyNagCap: 9) }
         do {
-            _ = try FamilyPolicy(dailyCap: 9)
+            _ = try FamilyPolicy(dailyNagCap: 9)
         } catch {
             #expect(error.message == "The daily nag cap must be between 1 and 8.")
         }
@@ -158,10 +161,10 @@ import Testing
         _ cap: Int, _ snooze: Int, _ multiplier: Double, _ pushBack: Int, _ cooldown: Int, _ isWider: Bool
     ) throws {
         let policy = try FamilyPolicy(
-            dailyCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBack: pushBack,
-            cooldownMinutes: cooldown)
+            dailyNagCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBacksPerNag: pushBack,
+            pushBackCooldownMinutes: cooldown)
         #expect(policy.widens(.standard) == isWider)
-        #expect(FamilyPolicy.standard.widens(try FamilyPolicy(dailyCap: 7)))
+        #expect(FamilyPolicy.standard.widens(try FamilyPolicy(dailyNagCap: 7)))
     }
 
     private func violation(_ make: () throws(PolicyViolation) -> FamilyPolicy) -> PolicyViolation.Field? {

@@ -29,8 +29,8 @@ import Testing
             ("2026-05-06T07:00:00Z", "2026-05-06T07:00:00Z", "2026-05-06T07:00:00Z"),
         ])
     func edges(_ moment: String, _ end: String, _ last: String) {
-        #expect(Self.night.end(after: at(moment), in: UniversalTime()) == at(end))
-        #expect(Self.night.lastMoment(before: at(moment), in: UniversalTime()) == at(last))
+        #expect(Self.night.firstMomentOutside(from: at(moment), in: UniversalTime()) == at(end))
+        #expect(Self.night.lastMomentOutside(upTo: at(moment), in: UniversalTime()) == at(last))
     }
 
     static let clockChangesCases: [(QuietHours, String, String, String)] = [
@@ -61,8 +61,8 @@ import Testing
         arguments: clockChangesCases)
     func clockChanges(_ hours: QuietHours, _ moment: String, _ end: String, _ last: String) {
         #expect(hours.contains(at(moment), in: NewYork2026()))
-        #expect(hours.end(after: at(moment), in: NewYork2026()) == at(end))
-        #expect(hours.lastMoment(before: at(moment), in: NewYork2026()) == at(last))
+        #expect(hours.firstMomentOutside(from: at(moment), in: NewYork2026()) == at(end))
+        #expect(hours.lastMomentOutside(upTo: at(moment), in: NewYork2026()) == at(last))
     }
 
     @Test func randomEdgesAreTheNearestOnes() {
@@ -74,8 +74,8 @@ import Testing
                 end: TimeOfDay(secondsSinceMidnight: Int.random(in: 0..<86_400, using: &random)) ?? .midnight)
             let change = Bool.random(using: &random) ? NewYork2026.spring : NewYork2026.autumn
             let moment = change + .seconds(Int64.random(in: -90_000...90_000, using: &random))
-            let end = hours.end(after: moment, in: zone)
-            let last = hours.lastMoment(before: moment, in: zone)
+            let end = hours.firstMomentOutside(from: moment, in: zone)
+            let last = hours.lastMomentOutside(upTo: moment, in: zone)
             #expect(!hours.contains(end, in: zone) && !hours.contains(last, in: zone))
             #expect(last <= moment && moment <= end)
             guard hours.contains(moment, in: zone) else {

@@ -62,7 +62,7 @@ import Testing
 
     static let nagActsCases: [(NagAct, Bool, Bool, Bool)] = [
         (NagAct.read, true, true, true), (.edit, true, false, true), (.withdraw, true, false, false),
-        (.updateStatus, false, true, false), (.snooze, false, true, false), (.dismiss, false, true, false),
+        (.complete, false, true, false), (.snooze, false, true, false), (.dismiss, false, true, false),
         (.commit, false, true, false), (.submitExcuse, false, true, false), (.readExcuses, true, false, true),
         (.readDeliveries, true, false, true),
         (.addNote, true, true, true), (.askForPushBack, true, false, true),
@@ -92,9 +92,9 @@ import Testing
     }
 
     @Test func theLastGuardianStays() {
-        #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 1) == .lastGuardian)
-        #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 2) == nil)
-        #expect(RoleMatrix.denialOfDeparture(of: .child, activeGuardians: 1) == nil)
+        #expect(RoleMatrix.denialOfDeparture(of: .guardian, guardiansWithSignIn: 1) == .lastGuardian)
+        #expect(RoleMatrix.denialOfDeparture(of: .guardian, guardiansWithSignIn: 2) == nil)
+        #expect(RoleMatrix.denialOfDeparture(of: .child, guardiansWithSignIn: 1) == nil)
     }
 
     @Test(arguments: [true, false])

@@ -109,17 +109,17 @@ import Testing
     @Test func theNinthNagOfADayIsRefused() throws {
         #expect(NagLimit.denialOfCreation(sentToday: 7, policy: .standard) == nil)
         #expect(NagLimit.denialOfCreation(sentToday: 8, policy: .standard) == .dailyCapReached)
-        #expect(NagLimit.denialOfCreation(sentToday: 1, policy: try FamilyPolicy(dailyCap: 1)) == .dailyCapReached)
+        #expect(NagLimit.denialOfCreation(sentToday: 1, policy: try FamilyPolicy(dailyNagCap: 1)) == .dailyCapReached)
     }
 
     @Test func theFiftyFirstNoteOfADayIsRefused() {
         #expect(NagLimit.denialOfNote(addedToday: 49) == nil)
-        #expect(NagLimit.denialOfNote(addedToday: 50) == .noteLimitReached)
+        #expect(NagLimit.denialOfNote(addedToday: 50) == .dailyNoteLimitReached)
     }
 
     @Test func theFiftyFirstExcuseOfADayIsRefused() {
         #expect(NagLimit.denialOfExcuse(submittedToday: 49) == nil)
-        #expect(NagLimit.denialOfExcuse(submittedToday: 50) == .excuseLimitReached)
+        #expect(NagLimit.denialOfExcuse(submittedToday: 50) == .dailyExcuseLimitReached)
     }
 
     @Test func theFiftyFirstMemberAndTheFiftyFirstAccountOfADayAreRefused() {
@@ -135,7 +135,7 @@ import Testing
         ("14:00:00", "14:30:00", nil, nil), ("14:00:00", "14:30:01", nil, .snoozeTooLong),
         ("14:00:00", "14:00:00", nil, .snoozeNotLater),
         ("11:00:00", "12:10:00", SnoozeAllowance(isAllowed: true, perDay: 2, usedToday: 1), nil),
-        ("11:00:00", "12:10:00", SnoozeAllowance(isAllowed: true, perDay: 2, usedToday: 2), .snoozeLimitReached),
+        ("11:00:00", "12:10:00", SnoozeAllowance(isAllowed: true, perDay: 2, usedToday: 2), .dailySnoozeLimitReached),
         ("11:00:00", "12:10:00", SnoozeAllowance(isAllowed: false, perDay: 2, usedToday: 0), .snoozeNotAllowed),
     ]
 

@@ -54,9 +54,9 @@ struct GuideTests {
         let row =
             switch limit {
             case .accountExports: "exports of the account"
-            case .emailChanges, .phoneCodes: "requests for another email address; codes for"
-            case .codeRenewals: "renewed family codes"
-            case .deviceRegistrations, .policyChanges, .incentiveRuleChanges, .aiKeyChanges: "registered devices;"
+            case .emailChangeRequests, .phoneCodeRequests: "requests for another email address; codes for"
+            case .familyCodeRenewals: "renewed family codes"
+            case .deviceRegistrations, .policyChanges, .incentiveRuleChanges, .aiKeysStored: "registered devices;"
             case .attachments, .blockChanges: "pictures; changes of blocks"
             case .aiSessions, .constraintChanges, .preferenceChanges: "changes of preferences and of constraints"
             case .draftSteps: "steps with drafts"

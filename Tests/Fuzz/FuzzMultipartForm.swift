@@ -10,9 +10,9 @@ public func fuzzMultipartForm(_ start: UnsafePointer<UInt8>?, _ count: Int) -> C
     guard let boundary = try? MultipartBoundary(contentType: contentType.span) else { return 0 }
     precondition((1...70).contains(boundary.bytes.count), "a boundary over its limit")
     var limits = MultipartForm.Limits()
-    (limits.parts, limits.head) = (4, 200)
+    (limits.maxParts, limits.maxPartHeadBytes) = (4, 200)
     guard let form = try? MultipartForm(parsing: body.span, boundary, limits: limits) else { return 0 }
-    precondition(form.parts.count <= limits.parts, "parts over their limit")
+    precondition(form.parts.count <= limits.maxParts, "parts over their limit")
     let delimiter = [UInt8]("\r\n--".utf8) + boundary.bytes
     var position = 0
     for part in form.parts {

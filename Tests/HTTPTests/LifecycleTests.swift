@@ -26,7 +26,7 @@ struct LifecycleTests {
             // A regular file has no readiness: epoll refuses it.
             let file = open("/proc/self/exe", O_RDONLY)
             await #expect(throws: SystemError(call: "epoll_ctl", number: EPERM)) {
-                try await server.accept(on: [listener, file, socket])
+                try await server.startAccepting(on: [listener, file, socket])
             }
             // A program between its fork and its exec has a copy for a moment longer.
             var end = pollfd(fd: peer, events: 0, revents: 0)

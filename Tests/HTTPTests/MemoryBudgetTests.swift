@@ -6,7 +6,7 @@ private func network(_ host: String) throws -> RemoteAddress.Network { try #requ
 
 @Suite("Memory budgets and connection limits")
 struct MemoryBudgetTests {
-    private let budget = MemoryBudget(limit: 1_600, limitPerAddress: 600, smallLimit: 50)
+    private let budget = MemoryBudget(limit: 1_600, limitPerAddress: 600, maxSmallBytes: 50)
 
     @Test("one address cannot reserve the memory of all")
     func byAddress() throws {

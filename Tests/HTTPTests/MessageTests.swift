@@ -12,7 +12,7 @@ private func request(_ wire: String, body: [UInt8] = []) throws -> Request {
     }
     var identifiers = IdentifierSource(seed: 1, stream: 1)
     return Request(
-        head: head, body: body, remote: .loopback, id: identifiers.makeRequestID(),
+        head: head, body: body, clientAddress: .loopback, id: identifiers.makeRequestID(),
         trace: identifiers.makeTraceContext(continuing: nil, at: 0), route: nil)
 }
 

@@ -74,19 +74,20 @@ struct MultipartFormTests {
     }
 
     static let refused: [Refused] = [
-        Refused(name: "nothing", body: "", error: .noEnd),
-        Refused(name: "no boundary", body: "bytes", error: .noEnd),
-        Refused(name: "a boundary in the middle of a line", body: "x--b--", error: .noEnd),
-        Refused(name: "no end", body: body([(picture, "x")], end: ""), error: .noEnd),
-        Refused(name: "no end after the last boundary", body: body([(picture, "x")], end: "--b"), error: .noEnd),
-        Refused(name: "half an end", body: body([(picture, "x")], end: "--b-"), error: .noEnd),
-        Refused(name: "half a head", body: "--b\r\nContent-Disposition: form", error: .noEnd),
+        Refused(name: "nothing", body: "", error: .missingDelimiter),
+        Refused(name: "no boundary", body: "bytes", error: .missingDelimiter),
+        Refused(name: "a boundary in the middle of a line", body: "x--b--", error: .missingDelimiter),
+        Refused(name: "no end", body: body([(picture, "x")], end: ""), error: .missingDelimiter),
+        Refused(
+            name: "no end after the last boundary", body: body([(picture, "x")], end: "--b"), error: .missingDelimiter),
+        Refused(name: "half an end", body: body([(picture, "x")], end: "--b-"), error: .missingDelimiter),
+        Refused(name: "half a head", body: "--b\r\nContent-Disposition: form", error: .missingDelimiter),
         Refused(name: "LF alone", body: "--b\n\(picture)\n\nx\n--b--\n", error: .delimiterSyntax),
         Refused(name: "LF alone in a head", body: "--b\r\n\(picture)\n\r\nx\r\n--b--", error: .headSyntax),
         Refused(
             name: "a longer boundary of a nested form", body: "--b\r\n\(picture)\r\n\r\n\r\n--bc\r\n\r\nx\r\n--b--",
             error: .delimiterSyntax),
-        Refused(name: "text after the end", body: body([(picture, "x")], end: "--b--x"), error: .noEnd),
+        Refused(name: "text after the end", body: body([(picture, "x")], end: "--b--x"), error: .missingDelimiter),
         Refused(name: "more text after the end", body: body([(picture, "x")], end: "--b--xy"), error: .delimiterSyntax),
         Refused(name: "no Content-Disposition", body: body([("Content-Type: image/jpeg", "x")]), error: .headSyntax),
         Refused(name: "two of them", body: body([("\(picture)\r\n\(picture)", "x")]), error: .headSyntax),

@@ -56,7 +56,7 @@ struct RouterTests {
         guard case .route(let route) = router.match(head) else { throw HTTPRequestError.truncated }
         var identifiers = IdentifierSource(seed: 1, stream: 1)
         let request = Request(
-            head: head, body: [], remote: .loopback, id: identifiers.makeRequestID(),
+            head: head, body: [], clientAddress: .loopback, id: identifiers.makeRequestID(),
             trace: identifiers.makeTraceContext(continuing: nil, at: 0), route: route)
         #expect(request.parameter("family_id") == "ä/")
         #expect(request.parameter("user_id") == "2")

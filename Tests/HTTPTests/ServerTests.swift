@@ -295,7 +295,7 @@ struct ServerTests {
                 .upgrade(to: "echo") { socket in
                     var socket = socket
                     let reply = Array("got ".utf8) + socket.readAhead
-                    let descriptor = socket.take()
+                    let descriptor = socket.takeDescriptor()
                     _ = reply.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
                     Glibc.close(descriptor)
                 }

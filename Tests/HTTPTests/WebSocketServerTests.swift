@@ -31,7 +31,7 @@ struct WebSocketServerTests {
         _ body: (HTTPServer, UInt16, Locked<[WebSocketEnd]>) async throws -> Void
     ) async throws {
         let ends = Locked<[WebSocketEnd]>([])
-        let memory = Limits().answerBudget
+        let memory = Limits().makeAnswerBudget()
         let route = Route.immediate(.get, "/ws") { request in
             do throws(WebSocketHandshake.Refusal) {
                 let handshake = try WebSocketHandshake(request)

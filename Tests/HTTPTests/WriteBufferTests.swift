@@ -30,7 +30,7 @@ private struct SocketPair: ~Copyable {
 
 @Suite("Bytes in a write buffer")
 struct OutgoingTests {
-    private static let sizes = [100, WriteBuffer.largeBody + 400, 2 * WriteBuffer.largeBody + 1]
+    private static let sizes = [100, WriteBuffer.minLargeBodyBytes + 400, 2 * WriteBuffer.minLargeBodyBytes + 1]
 
     /// Every row of four pieces, one in three of which is small.
     private static let rows: [[Int]] = sizes.flatMap { a in

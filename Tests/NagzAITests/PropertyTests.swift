@@ -28,7 +28,7 @@ import Testing
             overallRecord: CompletionRecord(resolved: total + number(0...40), completed: number(0...80)),
             cyclePushBacks: (0..<number(0...3)).map { _ in now - .minutes(Int64(number(0...400))) },
             preferences: preferences,
-            policy: try FamilyPolicy(maxPushBack: number(0...3), cooldownMinutes: number(15...240)))
+            policy: try FamilyPolicy(maxPushBacksPerNag: number(0...3), pushBackCooldownMinutes: number(15...240)))
         return Snapshot(facts, now: now, zone: NewYork2026())
     }
 
@@ -57,9 +57,9 @@ import Testing
             if pushBack.shouldPushBack {
                 pushedBack += 1
                 #expect(facts.nag.status == .open && facts.preferences.pushBackMode == .bounded)
-                #expect(facts.cyclePushBacks.count < facts.policy.maxPushBack)
+                #expect(facts.cyclePushBacks.count < facts.policy.maxPushBacksPerNag)
                 #expect(facts.preferences.quietHours?.contains(snapshot.now, in: snapshot.zone) != true)
-                let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
+                let cooldown = Timestamp.Span.minutes(Int64(facts.policy.pushBackCooldownMinutes))
                 #expect(facts.cyclePushBacks.allSatisfy { snapshot.now - $0 >= cooldown })
                 #expect(pushBack.message.map(rules.phrasebook.disrespectfulPhrases(in:)) == [])
                 #expect(pushBack.tone == rules.tone(for: facts).response.tone)

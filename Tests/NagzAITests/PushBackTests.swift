@@ -55,7 +55,7 @@ import Testing
     @Test("push-backs are refused after the family's maximum", arguments: 0...3)
     func maximum(_ maximum: Int) throws {
         var facts = Self.facts()
-        facts.policy = try FamilyPolicy(maxPushBack: maximum, cooldownMinutes: 15)
+        facts.policy = try FamilyPolicy(maxPushBacksPerNag: maximum, pushBackCooldownMinutes: 15)
         var now = noon
         for _ in 0..<maximum {
             #expect(try heuristics().pushBack(for: Snapshot(facts, at: now)).response.shouldPushBack)
@@ -72,7 +72,7 @@ import Testing
         ])
     func youngest(_ pushBacks: [Timestamp]) throws {
         var facts = Self.facts(pushBacks: pushBacks)
-        facts.policy = try FamilyPolicy(maxPushBack: 3)
+        facts.policy = try FamilyPolicy(maxPushBacksPerNag: 3)
         #expect(try heuristics().pushBack(for: Snapshot(facts)).rule == .pushBackCooldown)
     }
 
@@ -137,7 +137,7 @@ import Testing
 
     @Test func theNextMessageIsAnotherOne() throws {
         var facts = Self.facts()
-        facts.policy = try FamilyPolicy(maxPushBack: 3)
+        facts.policy = try FamilyPolicy(maxPushBacksPerNag: 3)
         let messages = try (0..<3).map { count in
             facts.cyclePushBacks = Array(repeating: noon - .days(1), count: count)
             return try heuristics().pushBack(for: Snapshot(facts)).response.message

@@ -170,9 +170,9 @@ import Testing
             }
             // Each key comes back with its first write that gets its lock.
             #expect(await write(5).inOrder == [String](repeating: "written", count: 16))
-            let before = commits.batchCount
+            let before = commits.sharedBatchCount
             #expect(await write(6).inOrder == [String](repeating: "written", count: 16))
-            #expect(commits.batchCount > before)
+            #expect(commits.sharedBatchCount > before)
             #expect(try await database.query("SELECT count(*) AS n FROM thing").onlyRow()["n"] == 4 * 8 + 32)
         }
     }

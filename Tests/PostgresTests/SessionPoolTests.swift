@@ -33,7 +33,7 @@ struct SessionPoolTests {
         #expect(pool.waitingRequests == 3)
         for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Purpose)] {
             let (grants, mustClose) = pool.release(0, from: held)
-            #expect(grants == [.init(ticket: ticket, session: 0)] && !mustClose)
+            #expect(grants == [.init(ticket: ticket, sessionID: 0)] && !mustClose)
         }
         #expect(pool.waitingRequests == 0 && pool.nextDeadline == nil)
     }
@@ -58,7 +58,7 @@ struct SessionPoolTests {
         var pool = pool(3)
         #expect([pool.tryAcquire(for: .exclusive), pool.tryAcquire(for: .exclusive)] == [1, 2])
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(sessionID: 0))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.tryAcquire(for: .read) == nil)
     }
@@ -70,11 +70,11 @@ struct SessionPoolTests {
         #expect(writes == [1, 2, nil])
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         // Reads pass the write that waits, on the session kept for them, up to its limit.
-        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
-        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(sessionID: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(sessionID: 0))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
-        #expect(pool.release(0, from: .read).grants == [.init(ticket: 2, session: 0)])
-        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 2, sessionID: 0)])
+        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, sessionID: 1)])
     }
 
     @Test("a quarter of the sessions is for bulk reads, and those that wait for it delay nobody else")
@@ -89,7 +89,7 @@ struct SessionPoolTests {
         #expect(pool.tryAcquire(for: .exclusive) == 4)
         #expect(pool.release(2, from: .read).grants == [])
         #expect(pool.release(3, from: .write).grants == [])
-        #expect(pool.release(1, from: .bulkRead).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.release(1, from: .bulkRead).grants == [.init(ticket: 1, sessionID: 1)])
         // A newcomer does not pass those who wait.
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(1)) == .waiting(ticket: 3))
         #expect(pool.nextDeadline == Self.start + .seconds(1))
@@ -102,12 +102,12 @@ struct SessionPoolTests {
         var pool = pool(3)
         #expect([pool.tryAcquire(for: .write), pool.tryAcquire(for: .write)] == [1, 2])
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .granted(sessionID: 0))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
-        #expect(pool.release(0, from: .bulkRead).grants == [.init(ticket: 2, session: 0)])
-        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, session: 0)])
-        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.release(0, from: .bulkRead).grants == [.init(ticket: 2, sessionID: 0)])
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, sessionID: 0)])
+        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, sessionID: 1)])
     }
 
     @Test("a bulk read that is lost with its session lets the next one begin")
@@ -115,7 +115,7 @@ struct SessionPoolTests {
         var pool = pool(2)
         #expect(pool.tryAcquire(for: .bulkRead) == 0)
         #expect(pool.acquire(for: .bulkRead, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
-        #expect(pool.sessionLost(0).grants == [.init(ticket: 1, session: 1)])
+        #expect(pool.sessionLost(0).grants == [.init(ticket: 1, sessionID: 1)])
         #expect(pool.release(0, from: .bulkRead).grants == [])
     }
 
@@ -132,7 +132,7 @@ struct SessionPoolTests {
         #expect(pool.nextDeadline == Self.start + .seconds(3))
         #expect(pool.expire(at: Self.start + .seconds(3)) == [2])
         let (grants, _) = pool.release(0, from: .exclusive)
-        #expect(grants == [.init(ticket: 3, session: 0)])
+        #expect(grants == [.init(ticket: 3, sessionID: 0)])
         #expect(pool.expire(at: Self.start + .seconds(9)) == [])
         #expect(pool.nextDeadline == nil)
     }
@@ -149,7 +149,7 @@ struct SessionPoolTests {
         #expect(pool.expire(at: Self.start + .seconds(1)) == [2])
         #expect(pool.nextDeadline == Self.start + .seconds(2))
         #expect(pool.expire(at: Self.start + .seconds(2)) == [3])
-        #expect(pool.release(0, from: .exclusive).grants == [.init(ticket: 1, session: 0)])
+        #expect(pool.release(0, from: .exclusive).grants == [.init(ticket: 1, sessionID: 0)])
         #expect(pool.nextDeadline == nil)
     }
 
@@ -166,10 +166,10 @@ struct SessionPoolTests {
         // Twice, and who never waited.
         #expect(pool.cancel(1).wasWaiting == false && pool.cancel(9).wasWaiting == false)
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(3)) == .waiting(ticket: 3))
-        #expect(pool.release(0, from: .write).grants == [.init(ticket: 2, session: 0)])
+        #expect(pool.release(0, from: .write).grants == [.init(ticket: 2, sessionID: 0)])
         // Who has a session already waits no more.
         #expect(pool.cancel(2).wasWaiting == false)
-        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, session: 0)])
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, sessionID: 0)])
         #expect(pool.waitingRequests == 0 && pool.nextDeadline == nil)
     }
 
@@ -180,7 +180,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let (wasWaiting, grants) = pool.cancel(1)
-        #expect(wasWaiting && grants == [.init(ticket: 2, session: 0)])
+        #expect(wasWaiting && grants == [.init(ticket: 2, sessionID: 0)])
         #expect(pool.waitingRequests == 0)
     }
 
@@ -190,7 +190,7 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
-        #expect(pool.refuseAll() == [1, 2])
+        #expect(pool.refuseAllWaiting() == [1, 2])
         #expect(pool.waitingRequests == 0)
         pool.close()
         #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .closed)
@@ -204,8 +204,8 @@ struct SessionPoolTests {
         #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let attempts = (0..<3).map { _ in pool.beginAttempt() }
         #expect(attempts == [true, true, false])
-        #expect(pool.sessionOpened(7) == [.init(ticket: 1, session: 7)])
-        #expect(pool.sessionOpened(8) == [.init(ticket: 2, session: 8)])
+        #expect(pool.sessionOpened(7) == [.init(ticket: 1, sessionID: 7)])
+        #expect(pool.sessionOpened(8) == [.init(ticket: 2, sessionID: 8)])
         #expect(pool.beginAttempt() == false)
     }
 
@@ -234,7 +234,7 @@ struct SessionPoolTests {
         let (grants, mustClose) = pool.release(0, from: .write)
         #expect(grants.isEmpty && !mustClose && pool.waitingRequests == 1)
         #expect(pool.beginAttempt() == true)
-        #expect(pool.sessionOpened(1) == [.init(ticket: 1, session: 1)])
+        #expect(pool.sessionOpened(1) == [.init(ticket: 1, sessionID: 1)])
     }
 
     @Test("a retired session serves nobody, and is closed when the last user returns it")

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func blockingWorkReturnsToTheLoop() async throws {
-        let pool = try BlockingPool(name: "pool", threads: 1, queueLimit: 1)
+        let pool = try BlockingPool(name: "pool", threads: 1, queueLimitPerLane: 1)
         defer { pool.stop() }
         try await onLoop { loop in
             let value = try await pool.run { 42 }
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func aFullQueueRefuses() async throws {
-        let pool = try BlockingPool(name: "pool", threads: 1, queueLimit: 1)
+        let pool = try BlockingPool(name: "pool", threads: 1, queueLimitPerLane: 1)
         defer { pool.stop() }
         let isHeld = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)

@@ -12,7 +12,7 @@ struct FairQueueTests {
 
     @Test("lanes take turns, and within a lane its clients do")
     func turns() {
-        var queue = FairQueue<String>(lanes: 3, limit: 10)
+        var queue = FairQueue<String>(lanes: 3, limitPerLane: 10)
         for number in 1...3 { #expect(queue.append("a\(number)", lane: 0, client: 1) == nil) }
         #expect(queue.append("b1", lane: 0, client: 2) == nil)
         for number in 1...2 { #expect(queue.append("c\(number)", lane: 2, client: 1) == nil) }
@@ -22,7 +22,7 @@ struct FairQueueTests {
 
     @Test("many entries of one lane delay another lane by one of theirs at most")
     func crowd() {
-        var queue = FairQueue<String>(lanes: 2, limit: 100)
+        var queue = FairQueue<String>(lanes: 2, limitPerLane: 100)
         for number in 0..<90 { #expect(queue.append("sign-up", lane: 1, client: number) == nil) }
         for number in 0..<15 { #expect(queue.append("sign-in", lane: 0, client: number) == nil) }
         let order = drained(queue)
@@ -32,7 +32,7 @@ struct FairQueueTests {
 
     @Test("a full lane refuses its largest client, and makes room for others at that one's cost")
     func room() {
-        var queue = FairQueue<String>(lanes: 2, limit: 4)
+        var queue = FairQueue<String>(lanes: 2, limitPerLane: 4)
         for number in 1...4 { #expect(queue.append("a\(number)", lane: 0, client: 1) == nil) }
         #expect(queue.append("a5", lane: 0, client: 1) == "a5")
         #expect(queue.append("b1", lane: 0, client: 2) == "a4")
@@ -46,7 +46,7 @@ struct FairQueueTests {
 
     @Test("the queue never exceeds its limit, and loses no entry")
     func accounting() {
-        var queue = FairQueue<Int>(lanes: 3, limit: 5)
+        var queue = FairQueue<Int>(lanes: 3, limitPerLane: 5)
         var (given, served, refused) = (0, 0, 0)
         for number in 0..<5_000 {
             let client = (number &* 7919) % 11
@@ -56,7 +56,7 @@ struct FairQueueTests {
             if number % 4 == 0, queue.popFirst() != nil { served += 1 }
         }
         #expect(given == served + refused + queue.count)
-        var empty = FairQueue<Int>(lanes: 1, limit: 0)
+        var empty = FairQueue<Int>(lanes: 1, limitPerLane: 0)
         #expect(empty.append(1, lane: 0, client: 0) == 1 && empty.popFirst() == nil)
     }
 }

@@ -8,7 +8,7 @@ struct TimerQueueTests {
 
     /// What is due, in order.
     private func run(_ queue: inout TimerQueue, until now: UInt64) {
-        while let action = queue.takeDue(at: at(now)) { action() }
+        while let action = queue.takeNextDue(at: at(now)) { action() }
     }
 
     @Test("timers with equal deadlines fire in the order they were set, and none early")

@@ -37,7 +37,7 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ["prefs_json": ["mood": .integer(Int64(number))]]
             )
         },
-        LimitedAct(limit: .codeRenewals, kind: "family_code.renewed") { family, _ in
+        LimitedAct(limit: .familyCodeRenewals, kind: "family_code.renewed") { family, _ in
             ("POST", "/api/v1/families/\(family.id)/codes/renew", ["code": "invite_code"])
         },
         LimitedAct(limit: .incentiveRuleChanges, kind: "incentive_rule.created") { family, _ in
@@ -71,7 +71,7 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
         LimitedAct(limit: .attachments, kind: "attachment.added", form: PictureForm.form(PictureForm.jpeg())) { _, _ in
             ("POST", "/api/v1/attachments", nil)
         },
-        LimitedAct(limit: .aiKeyChanges, kind: "ai_key.set") { _, _ in
+        LimitedAct(limit: .aiKeysStored, kind: "ai_key.set") { _, _ in
             (
                 "PUT", "/api/v1/ai/keys/openai",
                 [
@@ -79,13 +79,13 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ]
             )
         },
-        LimitedAct(limit: .emailChanges, kind: "email_change.requested") { _, number in
+        LimitedAct(limit: .emailChangeRequests, kind: "email_change.requested") { _, number in
             (
                 "POST", "/api/v1/me/email",
                 ["password": .string(TestServer.password), "email": .string("new\(number)@example.org")]
             )
         },
-        LimitedAct(limit: .phoneCodes, kind: "account.phone_requested") { _, number in
+        LimitedAct(limit: .phoneCodeRequests, kind: "account.phone_requested") { _, number in
             (
                 "POST", "/api/v1/me/phone",
                 ["password": .string(TestServer.password), "phone": .string("+4930123456\(number)")]

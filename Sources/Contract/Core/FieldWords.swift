@@ -1,7 +1,7 @@
 /// The names of fields in messages for people. Programs read the wire names in `details.field`.
 enum FieldWords {
     /// The subjects of fields whose wire name does not give them.
-    private static let subjects: [Substring: String] = [
+    private static let irregularSubjects: [Substring: String] = [
         "pin": "The PIN", "current_pin": "The current PIN", "prefs_json": "The preferences",
         "committed_at": "The promised time", "made_at": "The time of the input", "email": "The email address",
         "phone": "The telephone number",
@@ -12,7 +12,7 @@ enum FieldWords {
     /// - Parameter path: as in `InvalidInput.field`.
     static func subject(of path: String) -> String {
         let name = path.split(separator: ".").last?.prefix { $0 != "[" } ?? ""
-        let subject = subjects[name] ?? (name.isEmpty ? "The list" : "The \(spelledOut(name))")
+        let subject = irregularSubjects[name] ?? (name.isEmpty ? "The list" : "The \(spelledOut(name))")
         // A member's name that the client chose may contain brackets with a number of any size.
         guard let start = path.lastIndex(of: "["), let index = UInt32(path[start...].dropFirst().prefix { $0 != "]" })
         else {

@@ -37,7 +37,7 @@ public final class KnownNames: Sendable {
     }
 
     /// Runs `read`, and records the names that the readers of the body read.
-    public func recordBody<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
+    public func recordBodyNames<Body>(_ read: () throws(APIError) -> Body) throws(APIError) -> Body {
         try Self.$current.withValue(self) { () -> Result<Body, APIError> in
             do throws(APIError) { return .success(try read()) } catch { return .failure(error) }
         }.get()

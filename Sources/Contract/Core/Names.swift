@@ -21,7 +21,7 @@ extension FieldReader {
             throw .controlCharacters(in: field)
         }
         let trimmedText = trimmed(text)
-        if containsInvisible(trimmedText) { throw .invisibleCharacters(in: field) }
+        if containsStrayInvisible(trimmedText) { throw .invisibleCharacters(in: field) }
         // The composed form of some characters is longer, so both lengths are checked.
         let name = composed(trimmedText)
         guard max(trimmedText.unicodeScalars.count, name.unicodeScalars.count) <= maxLength else {
@@ -57,7 +57,7 @@ extension FieldReader {
     /// These have an effect: joiners and selectors in emoji sequences, and tags in regional flags (UTS #51); a joiner
     /// or non-joiner after a virama, which shapes a syllable; a non-joiner between Arabic letters, which keeps them
     /// apart, as in Persian (RFC 5892, appendix A); and a selector after an ideograph, which selects its form.
-    private static func containsInvisible(_ text: String) -> Bool {
+    private static func containsStrayInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in
             let scalar = scalars[index]

@@ -24,7 +24,7 @@ public struct Operation: Hashable, Sendable {
         case write
         /// Status changes, excuses, recomputed escalations and uploads: 60 per minute.
         case frequentWrite
-        /// Calls of third parties on behalf of a person: 5 per minute.
+        /// Operations that call a third party on behalf of a person: 5 per minute.
         case thirdParty
         /// Sign-up, sign-in, and changes of a password, an email address or a telephone number: 60 per minute. Failed
         /// attempts are also counted, per account and per address.

@@ -29,7 +29,7 @@ public enum AuditExportLine: Sendable, Hashable {
     /// The scope and origin of the export.
     public struct Header: Sendable, Hashable {
         /// The version of this format.
-        public static let version = 1
+        public static let formatVersion = 1
         /// The log's name, as in its checkpoints.
         public var origin: String
         /// The family; nil for all families.
@@ -62,23 +62,23 @@ public enum AuditExportLine: Sendable, Hashable {
         public var traceID: TraceID
         public var requestID: RequestID
         /// The commitment to the body. It remains when the body is erased.
-        public var commit: HexDigest
+        public var commitment: HexDigest
         /// The hash of the previous entry of the chain.
         public var previous: HexDigest
         public var hash: HexDigest
         /// The position in the log; nil if the entry is not in the log yet.
         public var position: Int?
         /// The state of the body: `whole`, `erased` or `unreadable`.
-        public var payload: String
-        /// The salt of the commitment; nil unless `payload` is `whole`.
+        public var bodyState: String
+        /// The salt of the commitment; nil unless `bodyState` is `whole`.
         public var salt: HexDigest?
-        /// The body in hexadecimal digits; nil unless `payload` is `whole`.
+        /// The body in hexadecimal digits; nil unless `bodyState` is `whole`.
         public var body: String?
 
         public init(
             familyID: FamilyID, n: Int, atMicroseconds: Int, kind: String, actor: Pseudonym, subject: Pseudonym?,
-            resourceID: ResourceID?, traceID: TraceID, requestID: RequestID, commit: HexDigest, previous: HexDigest,
-            hash: HexDigest, position: Int?, payload: String, salt: HexDigest?, body: String?
+            resourceID: ResourceID?, traceID: TraceID, requestID: RequestID, commitment: HexDigest, previous: HexDigest,
+            hash: HexDigest, position: Int?, bodyState: String, salt: HexDigest?, body: String?
         ) {
             self.familyID = familyID
             self.n = n
@@ -89,11 +89,11 @@ public enum AuditExportLine: Sendable, Hashable {
             self.resourceID = resourceID
             self.traceID = traceID
             self.requestID = requestID
-            self.commit = commit
+            self.commitment = commitment
             self.previous = previous
             self.hash = hash
             self.position = position
-            self.payload = payload
+            self.bodyState = bodyState
             self.salt = salt
             self.body = body
         }
@@ -210,8 +210,8 @@ extension AuditExportLine: WireInput {
 
 extension AuditExportLine.Header: WireInput {
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        guard let format: Int = try fields.optional("format"), format == Self.version else {
-            throw .notVersion(Self.version, "format")
+        guard let format: Int = try fields.optional("format"), format == Self.formatVersion else {
+            throw .notVersion(Self.formatVersion, "format")
         }
         origin = try fields.required("origin")
         familyID = try fields.optional("family_id")
@@ -231,11 +231,11 @@ extension AuditExportLine.Entry: WireInput {
         resourceID = try fields.optional("resource_id")
         traceID = try fields.required("trace_id")
         requestID = try fields.required("request_id")
-        commit = try fields.required("commit")
+        commitment = try fields.required("commit")
         previous = try fields.required("prev")
         hash = try fields.required("hash")
         position = try fields.optional("position")
-        payload = try fields.required("payload")
+        bodyState = try fields.required("payload")
         salt = try fields.optional("salt")
         body = try fields.optional("body")
     }
@@ -250,7 +250,7 @@ extension AuditExportLine: WireOutput {
             case .header(let header):
                 json.key("header")
                 json.object { json in
-                    json.field("format", Header.version)
+                    json.field("format", Header.formatVersion)
                     json.field("origin", header.origin)
                     json.field("family_id", header.familyID)
                     json.field("made_at", header.madeAt)
@@ -312,11 +312,11 @@ extension AuditExportLine.Entry: WireOutput {
             json.field("resource_id", resourceID)
             json.field("trace_id", traceID)
             json.field("request_id", requestID)
-            json.field("commit", commit)
+            json.field("commit", commitment)
             json.field("prev", previous)
             json.field("hash", hash)
             json.field("position", position)
-            json.field("payload", payload)
+            json.field("payload", bodyState)
             json.field("salt", salt)
             json.field("body", body)
         }

@@ -88,8 +88,8 @@ public struct DigestMessage: Hashable, WireObject {
     /// Reads the member `recipient_ids`; nil without one.
     static func readRecipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
         guard let ids: [UserID] = try fields.optional("recipient_ids") else { return nil }
-        guard DraftLimit.recipientCounts.contains(ids.count) else {
-            throw .wrongCount(DraftLimit.recipientCounts, of: "ids", in: "recipient_ids")
+        guard DraftLimit.digestRecipientCounts.contains(ids.count) else {
+            throw .wrongCount(DraftLimit.digestRecipientCounts, of: "ids", in: "recipient_ids")
         }
         guard Set(ids).count == ids.count else {
             throw .repeated("id", in: "recipient_ids")

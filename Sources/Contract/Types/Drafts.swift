@@ -59,7 +59,7 @@ public struct DraftCreate: Hashable, WireObject {
         guard Set(contextIDs).count == contextIDs.count else {
             throw .repeated("id", in: "context_ids")
         }
-        text = try fields.optionalText("text", DraftLimit.textLengths)
+        text = try fields.optionalText("text", DraftLimit.sourceTextLengths)
         body = try DraftBody.readIfPresent("body", of: kind, in: fields)
         recipientIDs = try DigestMessage.readRecipients(in: fields)
         source = try fields.defaulted("source", to: .keyboard)
@@ -67,7 +67,7 @@ public struct DraftCreate: Hashable, WireObject {
             throw InvalidInput(error.message, field: error.field, code: .taskUnknown)
         }
         model = try fields.optionalText("model", 1...ExecutionOptions.maxModelNameLength)
-        confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.maxTokenLength).map { Secret($0) }
+        confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.maxSecretLength).map { Secret($0) }
         guard !options.asksForModel || kind == .suggestedNag && body == nil else {
             throw .modelReadsOnlySuggestions
         }

@@ -29,7 +29,7 @@ public struct ExecutionOptions: Hashable, Sendable {
     /// The maximum length of `model`, in Unicode scalars.
     public static let maxModelNameLength = 64
     /// The maximum length of an AI session's token and of a confirmation, in Unicode scalars.
-    static let maxTokenLength = 64
+    static let maxSecretLength = 64
 
     public init(
         traceID: TraceID? = nil, questionID: QuestionID? = nil, sessionID: Secret? = nil, taskType: TaskType? = nil,
@@ -50,13 +50,13 @@ public struct ExecutionOptions: Hashable, Sendable {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         traceID = try fields.optional("trace_id")
         questionID = try fields.optional("question_id")
-        sessionID = try fields.optionalText("session_id", 1...Self.maxTokenLength).map { Secret($0) }
+        sessionID = try fields.optionalText("session_id", 1...Self.maxSecretLength).map { Secret($0) }
         do throws(InvalidInput) { taskType = try fields.optional("task_type") } catch { isTaskUnknown = true }
         privacyLevel = try fields.optional("privacy_level")
         intent = try fields.optional("intent")
         model = try fields.optionalText("model", 1...Self.maxModelNameLength)
         rule = try fields.optional("rule_id")
-        confirmation = try fields.optionalText("confirmation", 1...Self.maxTokenLength).map { Secret($0) }
+        confirmation = try fields.optionalText("confirmation", 1...Self.maxSecretLength).map { Secret($0) }
     }
 
     public func writeMembers(to json: inout JSONWriter) {

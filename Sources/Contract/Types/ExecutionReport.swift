@@ -37,7 +37,7 @@ public struct ExecutionReport: Hashable, WireObject {
     /// The confidence of the answer, 0 to 1; nil for an error.
     public var confidence: Double?
     /// The estimated number of tokens in the question's words. Constraints and the router use it.
-    public var tokenCount: Int
+    public var questionTokenCount: Int
     /// A keyed digest of the question's words; nil for a question without words, or without a key.
     public var questionHash: String?
     /// The length of the question's words in bytes.
@@ -65,7 +65,7 @@ public struct ExecutionReport: Hashable, WireObject {
         route: RoutingDecision.Route?, rule: RoutingRule?, claimedRule: RoutingRule? = nil, taskType: TaskType,
         privacyLevel: PrivacyLevel, intent: QuestionIntent?, isFallbackAllowed: Bool, usedFallback: Bool,
         fallbackReason: String, fallbackConfirmed: ConfirmationStatus = .none,
-        constraintConfirmed: ConfirmationStatus = .none, confidence: Double?, tokenCount: Int,
+        constraintConfirmed: ConfirmationStatus = .none, confidence: Double?, questionTokenCount: Int,
         questionHash: String? = nil, questionLength: Int = 0, latencyMilliseconds: Double, stages: [StageTime] = [],
         policy: PolicyResult, warnings: [String], sideEffects: [String], grounding: Grounding? = nil
     ) {
@@ -85,7 +85,7 @@ public struct ExecutionReport: Hashable, WireObject {
         self.fallbackConfirmed = fallbackConfirmed
         self.constraintConfirmed = constraintConfirmed
         self.confidence = confidence
-        self.tokenCount = tokenCount
+        self.questionTokenCount = questionTokenCount
         self.questionHash = questionHash
         self.questionLength = questionLength
         self.latencyMilliseconds = latencyMilliseconds
@@ -120,7 +120,7 @@ public struct ExecutionReport: Hashable, WireObject {
         fallbackConfirmed = try ConfirmationStatus("fallback_confirmed", in: fields)
         constraintConfirmed = try fields.defaulted("constraint_confirmed", to: .none)
         confidence = try fields.optional("confidence")
-        tokenCount = try fields.required("token_count")
+        questionTokenCount = try fields.required("token_count")
         questionHash = try fields.optional("question_hash")
         questionLength = try fields.defaulted("question_length", to: 0)
         latencyMilliseconds = try fields.required("latency_ms")
@@ -152,7 +152,7 @@ public struct ExecutionReport: Hashable, WireObject {
             json.field("fallback_confirmed", fallbackConfirmed)
             json.field("constraint_confirmed", constraintConfirmed)
             json.field("confidence", confidence)
-            json.field("token_count", tokenCount)
+            json.field("token_count", questionTokenCount)
             json.field("question_hash", questionHash)
             json.field("question_length", questionLength)
             json.field("latency_ms", latencyMilliseconds)

@@ -47,15 +47,15 @@ public struct MemberFacts: Hashable, WireObject {
     /// The number of nags that the person has done on time since their last miss.
     public var streak: Int
     /// The numbers of the person's resolved nags (completed or missed) by category; categories without any are omitted.
-    public var resolvedNags: [ResolvedNags]
+    public var resolvedCounts: [ResolvedNags]
     /// The push-backs on the person's open nags, without their words; nags without any are omitted. Older servers send
     /// none.
-    public var pushBacks: [NagPushBacks]
+    public var openNagPushBacks: [NagPushBacks]
 
     public init(
         userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
         quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDeviceAI: Bool,
-        streak: Int, resolvedNags: [ResolvedNags], pushBacks: [NagPushBacks] = []
+        streak: Int, resolvedCounts: [ResolvedNags], openNagPushBacks: [NagPushBacks] = []
     ) {
         self.userID = userID
         self.displayName = displayName
@@ -67,8 +67,8 @@ public struct MemberFacts: Hashable, WireObject {
         self.tone = tone
         self.allowsOnDeviceAI = allowsOnDeviceAI
         self.streak = streak
-        self.resolvedNags = resolvedNags
-        self.pushBacks = pushBacks
+        self.resolvedCounts = resolvedCounts
+        self.openNagPushBacks = openNagPushBacks
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -84,8 +84,8 @@ public struct MemberFacts: Hashable, WireObject {
         tone = try fields.required("tone")
         allowsOnDeviceAI = try fields.required("ai_on_device_enabled")
         streak = try fields.required("streak")
-        resolvedNags = try fields.required("resolved")
-        pushBacks = try fields.defaulted("push_backs", to: [])
+        resolvedCounts = try fields.required("resolved")
+        openNagPushBacks = try fields.defaulted("push_backs", to: [])
     }
 
     public func write(to json: inout JSONWriter) {
@@ -101,8 +101,8 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("tone", tone)
             json.field("ai_on_device_enabled", allowsOnDeviceAI)
             json.field("streak", streak)
-            json.field("resolved", resolvedNags)
-            json.field("push_backs", pushBacks)
+            json.field("resolved", resolvedCounts)
+            json.field("push_backs", openNagPushBacks)
         }
     }
 }

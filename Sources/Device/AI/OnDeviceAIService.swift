@@ -50,7 +50,7 @@ public struct OnDeviceAIService<Server: AnsweringServer>: AIService {
             record(
                 AnswerRecord(
                     operation: operation.id, place: place, reason: reason, at: local.now,
-                    microseconds: stopwatch() - startedAt,
+                    elapsedMicroseconds: stopwatch() - startedAt,
                     dataAge: place == .device && operation.factDepth != .none ? local.dataAge : nil))
             return response
         }
@@ -241,20 +241,20 @@ public struct AnswerRecord: Hashable, Sendable {
     public let reason: AnswerReason
     public let at: Timestamp
     /// The time that the answer took.
-    public let microseconds: Int64
+    public let elapsedMicroseconds: Int64
     /// The age of the cache from which the device answered; nil for answers of the server, answers that need no cache,
     /// and records that were read from the cache.
     public let dataAge: Timestamp.Span?
 
     public init(
-        operation: AIOperationID, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64,
+        operation: AIOperationID, place: AnswerPlace, reason: AnswerReason, at: Timestamp, elapsedMicroseconds: Int64,
         dataAge: Timestamp.Span? = nil
     ) {
         self.operation = operation
         self.place = place
         self.reason = reason
         self.at = at
-        self.microseconds = microseconds
+        self.elapsedMicroseconds = elapsedMicroseconds
         self.dataAge = dataAge
     }
 }
@@ -266,14 +266,14 @@ extension EventCache {
             """
             INSERT INTO answers (operation, place, reason, at, microseconds)
             VALUES (\(answer.operation.rawValue), \(answer.place.rawValue), \(answer.reason.rawValue), \(answer.at),
-                    \(answer.microseconds))
+                    \(answer.elapsedMicroseconds))
             ON CONFLICT DO UPDATE SET place = excluded.place, reason = excluded.reason, at = excluded.at,
                 microseconds = excluded.microseconds
             """)
     }
 
     /// Returns the record of each operation's latest answer, newest first.
-    public func latestAnswers() throws(SQLiteError) -> [AnswerRecord] {
+    public func latestAnswerPerOperation() throws(SQLiteError) -> [AnswerRecord] {
         try database.rows("SELECT operation, place, reason, at, microseconds FROM answers ORDER BY at DESC, operation")
         {
             row throws(SQLiteError) -> AnswerRecord? in
@@ -285,7 +285,7 @@ extension EventCache {
             else { return nil }
             return AnswerRecord(
                 operation: operation, place: place, reason: reason, at: try row["at"],
-                microseconds: try row["microseconds"])
+                elapsedMicroseconds: try row["microseconds"])
         }.compactMap { $0 }
     }
 }

@@ -41,7 +41,7 @@ extension EventCache {
     }
 
     /// Stores a checkpoint, unless another process has stored a larger one in the meantime.
-    func setKnownLog(_ log: KnownLog) throws(SQLiteError) {
+    func storeUnlessSmaller(_ log: KnownLog) throws(SQLiteError) {
         try database.run(
             """
             INSERT INTO log (origin, size, note, keys, is_pinned)

@@ -57,7 +57,7 @@ struct LogFollower {
     /// - Throws: `LogFault` if the log is not correct; the source's errors.
     func follow(_ pageNote: String?) async throws {
         guard let known = try cache.knownLog() else {
-            if let pageNote { try cache.setKnownLog(try await verifyFirst(pageNote)) }
+            if let pageNote { try cache.storeUnlessSmaller(try await verifyFirst(pageNote)) }
             return
         }
         if pageNote == known.note { return }
@@ -77,7 +77,7 @@ struct LogFollower {
 
     private func advance(from known: KnownLog, to log: KnownLog) async throws {
         try await require(known.checkpoint, isBeginningOf: log.checkpoint)
-        try cache.setKnownLog(log)
+        try cache.storeUnlessSmaller(log)
     }
 
     /// Returns the record of a log that this device sees for the first time, if a trusted key has signed the

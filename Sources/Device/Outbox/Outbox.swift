@@ -97,20 +97,20 @@ public final class Outbox {
     }
 
     /// Returns the number of items that cannot be read, in all families, also of those that the server did not apply.
-    public func unreadableCount() throws(SQLiteError) -> Int {
+    public func totalUnreadableCount() throws(SQLiteError) -> Int {
         try database.rows("SELECT client_id, sealed_item FROM items") { row throws(SQLiteError) in try parseItem(row) }
             .count { $0 == nil }
     }
 
     /// Returns the number of items to upload, in all families, also of those that cannot be read.
-    public func waitingCount() throws(SQLiteError) -> Int {
+    public func totalWaitingCount() throws(SQLiteError) -> Int {
         try database.first("SELECT count(*) FROM items WHERE outcome IS NULL") { row throws(SQLiteError) in
-            Int(row.integer(0))
+            Int(row.integerOrZero(0))
         } ?? 0
     }
 
     /// Returns the nags whose completion on this device is not uploaded yet.
-    public func completedNags(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
+    public func waitingCompletions(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
         Set(
             try database.rows(
                 "SELECT nag_id FROM items WHERE family_id = \(family) AND kind = 'status' AND outcome IS NULL"

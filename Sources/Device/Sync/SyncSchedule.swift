@@ -13,12 +13,12 @@ public struct SyncSchedule: Hashable, Sendable {
     /// The interval after a successful round.
     public let interval: Timestamp.Span
     /// The maximum delay after failures.
-    public let maxDelay: Timestamp.Span
+    public let maxFailureDelay: Timestamp.Span
     /// The number of failures since the last success.
     private var failureCount = 0
 
     /// The maximum delay after the first failure.
-    public static let maxFirstDelay = Timestamp.Span.seconds(1)
+    public static let maxFirstFailureDelay = Timestamp.Span.seconds(1)
 
     /// The maximum delay while the server reports changes as they happen.
     public static let maxDelayWhileListening = Timestamp.Span.minutes(5)
@@ -30,16 +30,16 @@ public struct SyncSchedule: Hashable, Sendable {
         maxDelayWhileListening.scaled(by: 0.8 + 0.2 * random)
     }
 
-    public init(interval: Timestamp.Span = .minutes(5), maxDelay: Timestamp.Span = .minutes(5)) {
+    public init(interval: Timestamp.Span = .minutes(5), maxFailureDelay: Timestamp.Span = .minutes(5)) {
         self.interval = interval
-        self.maxDelay = maxDelay
+        self.maxFailureDelay = maxFailureDelay
     }
 
     /// Returns the delay before the next round.
     ///
     /// After success it is the interval, up to a fifth shorter or longer at random, so that devices spread out. After a
-    /// failure it is random: from half of a bound to the bound, which doubles with each failure up to `maxDelay`. It is
-    /// never shorter than `Retry-After`, of which at most an hour counts.
+    /// failure it is random: from half of a bound to the bound, which doubles with each failure up to
+    /// `maxFailureDelay`. It is never shorter than `Retry-After`, of which at most an hour counts.
     /// - Parameter random: a random number in 0..<1.
     public mutating func nextDelay(after outcome: Outcome, random: Double) -> Timestamp.Span {
         switch outcome {
@@ -48,7 +48,7 @@ public struct SyncSchedule: Hashable, Sendable {
             return interval.scaled(by: 0.8 + 0.4 * random)
         case .failed(let retryAfter):
             let maxMicroseconds = min(
-                maxDelay.microseconds, Self.maxFirstDelay.microseconds << Int64(min(failureCount, 20)))
+                maxFailureDelay.microseconds, Self.maxFirstFailureDelay.microseconds << Int64(min(failureCount, 20)))
             failureCount += 1
             // Half of the bound is random, so that devices do not all return at once.
             let delay = Timestamp.Span(microseconds: maxMicroseconds).scaled(by: 0.5 + 0.5 * random)

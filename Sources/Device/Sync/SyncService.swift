@@ -35,7 +35,7 @@ public struct SyncSummary: Hashable, Sendable {
     /// The number of downloaded nags and events.
     public var rowCount = 0
     /// The latest 20 nags of the round, for display.
-    public var nags: [SyncedNag] = []
+    public var latestNags: [SyncedNag] = []
     /// The number of items of the outbox that the server answered.
     public var uploadedCount = 0
     /// The server's results for items that it did not apply.
@@ -44,7 +44,7 @@ public struct SyncSummary: Hashable, Sendable {
     /// continue from the stored position.
     public var wasRefetched = false
     /// Whether the consent `ai_mediation` ended in this round, so that this device no longer answers.
-    public var wasConsentWithdrawn = false
+    public var wasMediationConsentWithdrawn = false
 
     public init() {}
 }
@@ -63,7 +63,7 @@ public struct SyncService {
     private let now: @Sendable () -> Timestamp
 
     /// The maximum number of pages of one round. A server with more is considered faulty.
-    private static let maxPageCount = 100_000
+    private static let maxPagesPerRound = 100_000
 
     /// - Parameter logKey: a key of the server's audit log that did not come from the server.
     public init(
@@ -94,7 +94,7 @@ public struct SyncService {
             throw error
         }
         try recordContact(nil)
-        summary.wasConsentWithdrawn =
+        summary.wasMediationConsentWithdrawn =
             try allowedMediationBefore == true && cache.cachedFamily(family)?.allowsMediation == false
         return summary
     }
@@ -136,7 +136,7 @@ public struct SyncService {
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
         var refetchCount = 0
-        for _ in 0..<Self.maxPageCount {
+        for _ in 0..<Self.maxPagesPerRound {
             try Task.checkCancellation()
             let position = try position(family)
             let page = try await source.fetchPage(position.query(family))
@@ -147,7 +147,7 @@ public struct SyncService {
             else { continue }
             summary.pageCount += 1
             summary.rowCount += page.rowCount
-            summary.nags = Array((summary.nags + page.nags).suffix(20))
+            summary.latestNags = Array((summary.latestNags + page.nags).suffix(20))
             summary.wasRefetched = summary.wasRefetched || page.mustRefetch
             progress(summary)
             if !page.hasMore { return }

@@ -10,7 +10,7 @@ import Synchronization
 /// It runs on an event loop with its own thread.
 public final class HTTPTransport: Transport {
     /// The maximum size of a response in bytes.
-    static let maxBodyBytes = 64 << 20
+    static let maxResponseBodyBytes = 64 << 20
 
     public let server: ServerAddress
     private let timeout: Duration
@@ -86,7 +86,7 @@ public final class HTTPTransport: Transport {
         let hasBody = !request.body.isEmpty || request.method != .get
         if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
         var limits = HTTPClientRequest.Limits()
-        limits.maxResponseBodyBytes = Self.maxBodyBytes
+        limits.maxResponseBodyBytes = Self.maxResponseBodyBytes
         limits.totalTimeout = timeout
         return HTTPClientRequest(
             request.method.rawValue, "\(server)\(request.target)", headers: headers,

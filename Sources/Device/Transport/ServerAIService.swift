@@ -43,9 +43,9 @@ public struct ServerAIService: AnsweringServer {
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
     ) async throws -> Call.Response {
         do {
-            return try await answer(call, question, options)
+            return try await sendOnce(call, question, options)
         } catch let ClientError.refused(refusal) {
-            guard let fault = refusal.execution, Self.confirmationCodes.contains(fault.code),
+            guard let fault = refusal.execution, Self.codesAskingForConfirmation.contains(fault.code),
                 let confirmation = fault.confirmation
             else { throw ClientError.refused(refusal) }
             switch dialog.askForConfirmation(of: refusal.message) {
@@ -59,15 +59,15 @@ public struct ServerAIService: AnsweringServer {
             }
             var options = options
             (options.traceID, options.confirmation) = (options.traceID ?? fault.traceID, confirmation)
-            return try await answer(call, question, options)
+            return try await sendOnce(call, question, options)
         }
     }
 
     /// The codes that ask for a confirmation.
-    private static let confirmationCodes = [ExecutionCode.confirmationNeeded, .fallbackNeedsConfirmation].map(
+    private static let codesAskingForConfirmation = [ExecutionCode.confirmationNeeded, .fallbackNeedsConfirmation].map(
         \.rawValue)
 
-    private func answer<Call: AICall>(
+    private func sendOnce<Call: AICall>(
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
     ) async throws -> Call.Response {
         let (parameters, body) = call.request(question, options)

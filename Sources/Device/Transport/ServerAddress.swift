@@ -22,10 +22,10 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         guard let port = UInt16(exactly: parts.port ?? (isEncrypted ? 443 : 80)), port > 0 else { return nil }
         host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         self.port = port
-        guard isEncrypted || Self.isLocal(host) else { return nil }
+        guard isEncrypted || Self.isInLocalNetwork(host) else { return nil }
     }
 
-    private static func isLocal(_ host: String) -> Bool {
+    private static func isInLocalNetwork(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" || host.hasSuffix(".local") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
         guard parts.count == 4, let first = parts[0], let second = parts[1], !parts.contains(nil) else { return false }

@@ -61,12 +61,12 @@ public actor ServerClient {
     }
 
     /// Deletes the account and all its sessions.
-    public func deleteAccount() async throws(ClientError) -> AccountResponse {
+    public func deleteOwnAccount() async throws(ClientError) -> AccountResponse {
         try await call(API.deleteAccount, AccountPath(userID: session.userID))
     }
 
     /// Ends the session on the server. The session's file is kept.
-    public func logOut() async throws(ClientError) {
+    public func logOutAtServer() async throws(ClientError) {
         _ = try await call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
     }
 
@@ -98,7 +98,9 @@ public actor ServerClient {
         let task =
             refreshTask
             ?? Task { () async -> Result<DeviceSession, ClientError> in
-                do throws(ClientError) { return .success(try await requestTokens()) } catch { return .failure(error) }
+                do throws(ClientError) {
+                    return .success(try await requestAndSaveTokens())
+                } catch { return .failure(error) }
             }
         refreshTask = task
         let outcome = await task.value
@@ -111,7 +113,7 @@ public actor ServerClient {
     }
 
     /// Exchanges the refresh token at the server, and saves the new tokens.
-    private func requestTokens() async throws(ClientError) -> DeviceSession {
+    private func requestAndSaveTokens() async throws(ClientError) -> DeviceSession {
         let endpoint = API.refreshSession
         let response = try await send(
             endpoint.request(RefreshRequest(refreshToken: session.refreshToken)), nil)
@@ -126,7 +128,7 @@ public actor ServerClient {
         var refreshedSession = DeviceSession(answer, at: session.server)
         refreshedSession.displayName = refreshedSession.displayName ?? session.displayName
         refreshedSession.logKey = session.logKey
-        do { try file.save(refreshedSession) } catch { throw .unsaved }
+        do { try file.save(refreshedSession) } catch { throw .tokensUnsaved }
         return refreshedSession
     }
 
@@ -164,7 +166,7 @@ public enum ClientError: Error, Hashable, Sendable {
     /// The account was deleted, and its data must be deleted from the device.
     case accountDeleted
     /// New tokens could not be saved.
-    case unsaved
+    case tokensUnsaved
 
     /// Whether a retry may succeed later.
     public var isTransient: Bool {
@@ -172,7 +174,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error != .cancelled && error != .untrusted
         case .refused(let error): error.status >= 500 || error.status == 429
         case .unreadable: true
-        case .signedOut, .accountDeleted, .unsaved: false
+        case .signedOut, .accountDeleted, .tokensUnsaved: false
         }
     }
 
@@ -190,7 +192,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error != .cancelled
         case .refused(let error): error.status >= 500
         case .unreadable: true
-        case .signedOut, .accountDeleted, .unsaved: false
+        case .signedOut, .accountDeleted, .tokensUnsaved: false
         }
     }
 }

@@ -21,6 +21,6 @@ public struct ConstantResponse: Sendable {
     /// Returns the response, or a 304 for a GET or HEAD whose If-None-Match contains its tag or `*`.
     public func response(to request: borrowing Request) -> Response {
         let response = request.headers.acceptsGzip ? compressed ?? plain : plain
-        return response.tagged(tag, for: request)
+        return response.taggedOrNotModified(tag, for: request)
     }
 }

@@ -32,7 +32,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public var description: String { isStrong ? "\"\(opaqueTag)\"" : "W/\"\(opaqueTag)\"" }
 
     /// Returns whether If-None-Match contains this tag, by weak comparison, or `*` (RFC 9110 §13.1.2).
-    public func matches(_ headers: Headers) -> Bool {
+    public func matchesIfNoneMatch(of headers: Headers) -> Bool {
         let wanted = Array("\"\(opaqueTag)\"".utf8)
         var isListed = false
         headers.forEachListElement(of: "if-none-match") { tag in
@@ -47,10 +47,11 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 extension Response {
     /// Returns the response with the tag. A 200 becomes a 304 without content if the request is a GET or HEAD whose
     /// If-None-Match contains the tag or `*`.
-    public func tagged(_ tag: EntityTag, for request: borrowing Request) -> Response {
+    public func taggedOrNotModified(_ tag: EntityTag, for request: borrowing Request) -> Response {
         var tagged = self
         tagged.fields.append(HeaderField("etag", tag.description))
-        guard status == .ok, request.method == .get || request.method == .head, tag.matches(request.headers)
+        guard status == .ok, request.method == .get || request.method == .head,
+            tag.matchesIfNoneMatch(of: request.headers)
         else { return tagged }
         tagged.status = .notModified
         tagged.mediaType = nil

@@ -17,8 +17,8 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
     case headTimeout, bodyTimeout, truncated
     /// A field that a handler accepts only once occurs several times.
     case fieldRepeated
-    /// `overloaded`: there are too many connections. `memoryTaken`: other requests hold the memory for this one.
-    case overloaded, memoryTaken
+    /// `memoryTaken`: other requests hold the memory for this one.
+    case tooManyConnections, memoryTaken
 
     public var status: Status {
         switch self {
@@ -29,7 +29,7 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
         case .bodyTooLarge: .contentTooLarge
         case .expectationUnknown: .expectationFailed
         case .headTimeout, .bodyTimeout: .requestTimeout
-        case .overloaded, .memoryTaken: .serviceUnavailable
+        case .tooManyConnections, .memoryTaken: .serviceUnavailable
         default: .badRequest
         }
     }
@@ -65,7 +65,7 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
         case .bodyTimeout: "The content did not arrive in time."
         case .truncated: "The request ended before it was complete."
         case .fieldRepeated: "A header field that may be sent once was repeated."
-        case .overloaded: "The server has no room for another connection."
+        case .tooManyConnections: "The server has no room for another connection."
         case .memoryTaken: "The server has no memory for this request now. Try again."
         }
     }

@@ -4,18 +4,19 @@ public struct Request: Sendable {
     /// The content, without the framing of chunks; empty if there is none.
     public let body: [UInt8]
     /// The client: the peer of the connection, or the client that trusted proxies name.
-    public let remote: RemoteAddress
+    public let clientAddress: RemoteAddress
     public let id: RequestID
     public let trace: TraceContext
     /// The matching route; nil if there is none.
     public let route: Route?
 
     public init(
-        head: RequestHead, body: [UInt8], remote: RemoteAddress, id: RequestID, trace: TraceContext, route: Route?
+        head: RequestHead, body: [UInt8], clientAddress: RemoteAddress, id: RequestID, trace: TraceContext,
+        route: Route?
     ) {
         self.head = head
         self.body = body
-        self.remote = remote
+        self.clientAddress = clientAddress
         self.id = id
         self.trace = trace
         self.route = route

@@ -65,7 +65,7 @@ public struct Response: Sendable {
     }
 
     /// The number of bytes of the content; 0 for a stream, whose length is not known.
-    var byteCount: Int {
+    var contentByteCount: Int {
         if case .bytes(let bytes) = body { bytes.count } else { 0 }
     }
 }

@@ -7,7 +7,7 @@ public enum MultipartError: Error, Sendable, Hashable, CaseIterable {
     /// A delimiter is followed by something other than blanks and a line end.
     case delimiterSyntax
     /// There is no first delimiter, or the body ends before its last delimiter.
-    case noEnd
+    case missingDelimiter
     /// The header section of a part is malformed, or does not name the part.
     case headSyntax
     case headTooLarge, tooManyParts
@@ -25,7 +25,7 @@ public enum MultipartError: Error, Sendable, Hashable, CaseIterable {
         case .mediaType: "Send the content as multipart/form-data."
         case .boundarySyntax: "The boundary of the multipart content is missing or malformed."
         case .delimiterSyntax: "A boundary line of the multipart content is malformed."
-        case .noEnd: "The multipart content has no end."
+        case .missingDelimiter: "The multipart content has no end."
         case .headSyntax: "The header of a part is malformed."
         case .headTooLarge: "The header of a part is too large."
         case .tooManyParts: "The multipart content has too many parts."

@@ -4,9 +4,9 @@
 public struct MultipartForm: Sendable, Hashable {
     /// Limits for one body. The body itself has the limit of its route.
     public struct Limits: Sendable, Hashable {
-        public var parts = 16
+        public var maxParts = 16
         /// Bytes of one part's header section, including line ends.
-        public var head = 4 << 10
+        public var maxPartHeadBytes = 4 << 10
 
         public init() {}
     }
@@ -34,13 +34,15 @@ public struct MultipartForm: Sendable, Hashable {
         if body.count >= first.count, body.extracting(0..<first.count).equals(first.span) {
             position = first.count
         } else {
-            guard let start = body.firstIndex(of: delimiter.span, from: 0) else { throw .noEnd }
+            guard let start = body.firstIndex(of: delimiter.span, from: 0) else { throw .missingDelimiter }
             position = start + delimiter.count
         }
         while try !body.readDelimiterEnd(at: &position) {
-            guard parts.count < limits.parts else { throw .tooManyParts }
-            let head = try PartHead(body, &position, limit: limits.head)
-            guard let end = body.firstDelimiter(delimiter.span, afterHeadEndingAt: position) else { throw .noEnd }
+            guard parts.count < limits.maxParts else { throw .tooManyParts }
+            let head = try PartHead(body, &position, limit: limits.maxPartHeadBytes)
+            guard let end = body.firstDelimiter(delimiter.span, afterHeadEndingAt: position) else {
+                throw .missingDelimiter
+            }
             let content = position..<max(position, end)
             guard head.declaredLength == nil || head.declaredLength == content.count else { throw .wrongLength }
             parts.append(Part(name: head.name, filename: head.filename, content: content))
@@ -66,7 +68,7 @@ private struct PartHead {
                 guard !body[position].isControl else { throw .headSyntax }
                 position += 1
             }
-            guard position + 1 < end else { throw end == body.count ? .noEnd : .headTooLarge }
+            guard position + 1 < end else { throw end == body.count ? .missingDelimiter : .headTooLarge }
             guard body[position + 1] == .lineFeed else { throw .headSyntax }
             let line = body.extracting(start..<position)
             position += 2
@@ -118,12 +120,12 @@ private struct PartHead {
 extension Span where Element == UInt8 {
     /// Reads the rest of a delimiter's line. Returns whether it is the last delimiter (RFC 2046 §5.1.1).
     fileprivate func readDelimiterEnd(at position: inout Int) throws(MultipartError) -> Bool {
-        guard position + 1 < count else { throw .noEnd }
+        guard position + 1 < count else { throw .missingDelimiter }
         let isLast = self[position] == UInt8(ascii: "-") && self[position + 1] == UInt8(ascii: "-")
         if isLast { position += 2 }
         while position < count, self[position].isBlank { position += 1 }
         if isLast, position == count { return true }
-        guard position + 1 < count else { throw .noEnd }
+        guard position + 1 < count else { throw .missingDelimiter }
         guard self[position] == .carriageReturn, self[position + 1] == .lineFeed else { throw .delimiterSyntax }
         position += 2
         return isLast

@@ -34,7 +34,7 @@ extension RequestHead {
         switch name.count {
         case 4 where name.equals("host"):
             guard !flags.contains(.host) else { throw .hostRepeated }
-            guard value.isHost else { throw .hostSyntax }
+            guard value.isHostWithOptionalPort else { throw .hostSyntax }
             return (.host, declaredLength)
         case 6 where name.equals("expect"):
             guard value.equalsIgnoringCase("100-continue") else { throw .expectationUnknown }

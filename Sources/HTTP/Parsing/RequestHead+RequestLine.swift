@@ -63,7 +63,7 @@ extension RequestHead {
         let authorityStart = index
         while index < end, bytes[index] != UInt8(ascii: "/"), bytes[index] != UInt8(ascii: "?") { index += 1 }
         // User information in an http target is an error (RFC 9110 §4.2.4); a host has no "@".
-        guard bytes.span.extracting(authorityStart..<index).isHost else { throw .targetSyntax }
+        guard bytes.span.extracting(authorityStart..<index).isHostWithOptionalPort else { throw .targetSyntax }
         return index
     }
 
@@ -109,7 +109,7 @@ extension RequestHead {
 
 extension Span where Element == UInt8 {
     /// Whether this is `uri-host [ ":" port ]` with a non-empty host (RFC 9110 §4.2.1, §7.2; RFC 3986 §3.2.2).
-    var isHost: Bool {
+    var isHostWithOptionalPort: Bool {
         guard !isEmpty else { return false }
         var index = 0
         if self[0] == UInt8(ascii: "[") {

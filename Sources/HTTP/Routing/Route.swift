@@ -18,8 +18,8 @@ public final class Route: Sendable {
 
     public let method: Method
     public let template: String
-    /// The number by which the application's observer identifies the route; nil if the application gave it none.
-    public let number: Int?
+    /// The index by which the application's observer identifies the route; nil if the application gave it none.
+    public let observerIndex: Int?
     /// The maximum number of bytes of content; nil for the server's limit.
     public let bodyLimit: Int?
     public let handler: Handler
@@ -31,10 +31,12 @@ public final class Route: Sendable {
         case parameter
     }
 
-    public init(_ method: Method, _ template: String, number: Int? = nil, bodyLimit: Int? = nil, handler: Handler) {
+    public init(
+        _ method: Method, _ template: String, observerIndex: Int? = nil, bodyLimit: Int? = nil, handler: Handler
+    ) {
         self.method = method
         self.template = template
-        self.number = number
+        self.observerIndex = observerIndex
         self.bodyLimit = bodyLimit
         self.handler = handler
         var segments: [Segment] = []

@@ -47,7 +47,7 @@ public struct Router: Sendable {
         for (index, route) in routes.enumerated() {
             guard route.template.hasPrefix("/"), Self.isWellFormed(route) else { throw .malformed(route.template) }
             var node = root
-            for segment in route.segments { node = node.child(segment) }
+            for segment in route.segments { node = node.findOrAddChild(segment) }
             guard node.routeIndexes.updateValue(index, forKey: route.method) == nil else {
                 throw .repeated(route.method, route.template)
             }
@@ -57,7 +57,7 @@ public struct Router: Sendable {
 
     public func match(_ head: RequestHead) -> Match {
         var allowed = MethodSet()
-        let routeIndex = find(head, node: 0, depth: 0, &allowed)
+        let routeIndex = findRouteIndex(head, node: 0, depth: 0, &allowed)
         if routeIndex >= 0 { return .route(routes[routeIndex]) }
         return allowed.isEmpty ? .notFound : .otherMethods(allowed)
     }
@@ -65,7 +65,7 @@ public struct Router: Sendable {
     // MARK: Searching
 
     /// Returns the index of the route; -1 for none. Then `allowed` has the methods that the path exists for.
-    private func find(_ head: RequestHead, node index: Int, depth: Int, _ allowed: inout MethodSet) -> Int {
+    private func findRouteIndex(_ head: RequestHead, node index: Int, depth: Int, _ allowed: inout MethodSet) -> Int {
         let node = nodes[index]
         if depth == head.segmentCount {
             guard node.methodsStart >= 0 else { return -1 }
@@ -82,12 +82,12 @@ public struct Router: Sendable {
             guard edge.end - edge.start == range.count,
                 literalBytes.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(range.indices))
             else { continue }
-            let routeIndex = find(head, node: edge.node, depth: depth + 1, &allowed)
+            let routeIndex = findRouteIndex(head, node: edge.node, depth: depth + 1, &allowed)
             if routeIndex >= 0 || !allowed.isEmpty { return routeIndex }
             break
         }
         guard node.parameterNode >= 0 else { return -1 }
-        return find(head, node: node.parameterNode, depth: depth + 1, &allowed)
+        return findRouteIndex(head, node: node.parameterNode, depth: depth + 1, &allowed)
     }
 
     // MARK: Building
@@ -97,7 +97,7 @@ public struct Router: Sendable {
         var parameter: TrieNode?
         var routeIndexes: [Method: Int] = [:]
 
-        func child(_ segment: Route.Segment) -> TrieNode {
+        func findOrAddChild(_ segment: Route.Segment) -> TrieNode {
             switch segment {
             case .parameter:
                 let node = parameter ?? TrieNode()

@@ -83,7 +83,7 @@ public final class Application: Sendable {
     }
 
     /// Applies CORS fields and compression, which depend on the request.
-    func finish(_ response: inout Response, for request: borrowing Request, with deflater: Deflater) {
+    func applyCORSAndGzip(to response: inout Response, for request: borrowing Request, with deflater: Deflater) {
         if let cors, response.field("access-control-allow-methods") == nil {
             cors.apply(to: &response, for: request)
         }

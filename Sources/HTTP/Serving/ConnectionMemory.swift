@@ -10,11 +10,12 @@ struct ConnectionMemory: ~Copyable {
 
     init(_ worker: HTTPWorker) { self.worker = worker }
 
-    /// Returns the maximum number of bytes that the request in progress may hold.
+    /// Reserves memory for the request in progress if it is large, and returns the maximum number of bytes that it may
+    /// hold.
     /// - Parameters:
     ///   - wanted: the number of bytes that it would hold with all input received so far.
     ///   - client: the request's client; nil counts in total only.
-    mutating func requestAllowance(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
+    mutating func reserveAllowance(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
         let loopAllowance = worker.requestMemory.allowance(holding: heldRequestBytes)
         guard wanted > worker.limits.maxSmallMessageBytes else { return loopAllowance }
         let client = client()
@@ -30,7 +31,7 @@ struct ConnectionMemory: ~Copyable {
     }
 
     /// Sets the bytes of requests that the connection holds.
-    mutating func holdRequest(_ bytes: Int) {
+    mutating func setHeldRequestBytes(_ bytes: Int) {
         if bytes <= worker.limits.maxSmallMessageBytes {
             largeReservation = nil
         } else if bytes < largeReservation?.bytes ?? 0 {
@@ -43,7 +44,7 @@ struct ConnectionMemory: ~Copyable {
 
     /// Sets the reservation for responses, none at 0; false if there is not enough memory.
     /// - Parameter network: the responses' client; nil counts in total only.
-    mutating func holdAnswers(_ bytes: Int, for network: @autoclosure () -> RemoteAddress.Network?) -> Bool {
+    mutating func setAnswerReservation(_ bytes: Int, for network: @autoclosure () -> RemoteAddress.Network?) -> Bool {
         if bytes == 0 {
             answerReservation = nil
             return true
@@ -59,23 +60,23 @@ extension HTTPConnection {
     /// names. Nil for a proxy that names none, or none yet: many clients are behind it.
     var clientNetwork: RemoteAddress.Network? {
         let proxies = worker.application.proxies
-        guard proxies.contains(remote) else { return remote.network }
+        guard proxies.contains(peer) else { return peer.network }
         guard let head = pendingRequest?.head else { return nil }
-        let client = proxies.client(of: remote, head.headers)
+        let client = proxies.client(of: peer, head.headers)
         return proxies.contains(client) ? nil : client.network
     }
 
     /// Reserves memory for a response that is about to be queued; false if there is not enough.
     /// - Parameter network: the response's client.
     func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
-        memory.holdAnswers(writeBuffer.heldBytes + bytes, for: network)
+        memory.setAnswerReservation(writeBuffer.heldBytes + bytes, for: network)
     }
 
     /// Sets the reservation to the bytes that wait for the socket. While a stream runs, it is at least
     /// `Limits.writeBuffer`. Returns false if there is not enough memory.
     func updateAnswerReservation() -> Bool {
-        if writeBuffer.count == 0, !isStreaming { return memory.holdAnswers(0, for: nil) }
-        return memory.holdAnswers(
+        if writeBuffer.count == 0, !isStreaming { return memory.setAnswerReservation(0, for: nil) }
+        return memory.setAnswerReservation(
             max(writeBuffer.heldBytes, isStreaming ? worker.limits.maxWriteBufferBytes : 0), for: clientNetwork)
     }
 }

@@ -5,7 +5,7 @@ extension HTTPConnection {
     /// and the response at once if no route will read the content.
     ///
     /// - Parameter hasMore: whether input has arrived after the head.
-    func chooseRoute(for head: consuming RequestHead, hasMore: Bool) {
+    func handleHead(_ head: consuming RequestHead, hasMore: Bool) {
         let expectsContinue = head.expectsContinue
         let decision = worker.application.routeDecision(for: head)
         if case .none(let allowed) = decision, expectsContinue || head.announcesContent {
@@ -25,7 +25,7 @@ extension HTTPConnection {
     }
 
     func dispatch(_ body: consuming [UInt8]) {
-        guard let (head, decision) = pendingRequest.take() else { return end(.disconnected) }
+        guard let (head, decision) = pendingRequest.take() else { return closeState(.disconnected) }
         switch decision {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
@@ -41,7 +41,7 @@ extension HTTPConnection {
                     task = nil
                     guard !isClosed else { return }
                     send(response, for: request)
-                    updateInterest()
+                    applyState()
                 }
             }
         }
@@ -57,7 +57,7 @@ extension HTTPConnection {
             }
         let response = worker.application.refusalResponse(for: fault, origin: origin, id)
         let isHead = pendingRequest?.head.method == .head
-        let count = response.byteCount
+        let count = response.contentByteCount
         let countBefore = writeBuffer.count
         append(head: response, id: id, framing: .length(count), persistence: .close)
         if case .bytes(let bytes) = response.body, !isHead { writeBuffer.append(body: bytes) }
@@ -69,9 +69,9 @@ extension HTTPConnection {
         _ head: consuming RequestHead, _ body: consuming [UInt8], route: Route?
     ) -> Request {
         let parent = head.headers.withValue(of: "traceparent") { TraceContext(traceparent: $0) } ?? nil
-        let client = worker.application.proxies.client(of: remote, head.headers)
+        let client = worker.application.proxies.client(of: peer, head.headers)
         return Request(
-            head: head, body: body, remote: client, id: worker.identifiers.makeRequestID(),
+            head: head, body: body, clientAddress: client, id: worker.identifiers.makeRequestID(),
             trace: worker.identifiers.makeTraceContext(continuing: parent, at: Socket.wallClockMilliseconds()),
             route: route)
     }
@@ -80,7 +80,7 @@ extension HTTPConnection {
 
     private func send(_ answer: consuming Response, for request: borrowing Request, mayPersist: Bool = true) {
         var response = answer
-        worker.application.finish(&response, for: request, with: worker.deflater)
+        worker.application.applyCORSAndGzip(to: &response, for: request, with: worker.deflater)
         if !reserveMemory(for: response, to: request) {
             response = worker.application.outOfMemoryResponse(request)
         }
@@ -121,14 +121,14 @@ extension HTTPConnection {
         }
         guard bytes > worker.limits.maxSmallMessageBytes, request.method != .head else { return true }
         let proxies = worker.application.proxies
-        return reserveAnswer(bytes, for: proxies.contains(request.remote) ? nil : request.remote.network)
+        return reserveAnswer(bytes, for: proxies.contains(request.clientAddress) ? nil : request.clientAddress.network)
     }
 
     private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing
     {
         if response.status.forbidsContent { return .none }
         if case .stream = response.body { return request.head.isHTTP11 ? .chunked : .untilClose }
-        return .length(response.byteCount)
+        return .length(response.contentByteCount)
     }
 
     private func persistence(
@@ -160,7 +160,7 @@ extension HTTPConnection {
             isStreaming = false
             task = nil
             observeCurrentRequest(moreBytes: end.count)
-            updateInterest()
+            applyState()
         }
     }
 
@@ -169,7 +169,7 @@ extension HTTPConnection {
         persistence: ResponseHeadWriter.Persistence
     ) {
         worker.borrow(&writeBuffer)
-        let date = worker.currentDate()
+        let date = worker.currentDateLine()
         let idField = worker.application.requestIDField
         writeBuffer.append { output in
             ResponseHeadWriter.append(

@@ -38,12 +38,12 @@ extension HTTPConnection {
 
     /// Records a request that HTTP itself refused, or whose connection ended before its handler was called.
     func observe(_ fault: RequestFault, status: Status, bytesOut: Int, id: RequestID) {
-        guard state.takeRecord(), let observer = worker.observer else { return }
+        guard state.takeNeedsRecord(), let observer = worker.observer else { return }
         observer.requestFinished(
             RequestRecord(
                 method: pendingRequest?.head.method, route: pendingRequest?.decision.route, status: status,
                 durationNanoseconds: requestNanoseconds, bytesIn: state.requestBytes, bytesOut: bytesOut, id: id,
-                trace: nil, remote: remote, fault: fault))
+                trace: nil, peer: peer, fault: fault))
     }
 
     /// Records, at the end of the connection, a request that has begun and has no complete response.
@@ -59,13 +59,13 @@ extension HTTPConnection {
 
     private func observe(_ request: RequestInProgress, fault: RequestFault?) {
         currentRequest = nil
-        guard state.takeRecord(), let observer = worker.observer else { return }
+        guard state.takeNeedsRecord(), let observer = worker.observer else { return }
         let status = request.status ?? fault?.status ?? .internalServerError
         observer.requestFinished(
             RequestRecord(
                 method: request.method, route: request.route, status: status, durationNanoseconds: requestNanoseconds,
                 bytesIn: state.requestBytes, bytesOut: request.bytesOut, id: request.id, trace: request.trace,
-                remote: remote, fault: fault))
+                peer: peer, fault: fault))
     }
 
     /// The time since the first byte of the current request.

@@ -4,7 +4,7 @@ import Reactor
 /// One client socket: moves bytes between the kernel and `HTTPConnectionState`. Stays on one loop.
 final class HTTPConnection: ReadinessHandler {
     /// The peer, which may be a proxy.
-    let remote: RemoteAddress
+    let peer: RemoteAddress
     let worker: HTTPWorker
     /// Whether the connection is within the limits; one over a limit is kept only to send its 503.
     let isAdmitted: Bool
@@ -39,11 +39,11 @@ final class HTTPConnection: ReadinessHandler {
     private(set) var closeCause = RequestFault.disconnected
 
     /// Responses to pipelined requests are collected up to this many bytes, or to a large body, before they are sent.
-    private static let sendThreshold = 32 << 10
+    private static let sendThresholdBytes = 32 << 10
 
-    init(descriptor: Int32, remote: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
+    init(descriptor: Int32, peer: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
         self.descriptor = descriptor
-        self.remote = remote
+        self.peer = peer
         self.worker = worker
         self.isAdmitted = isAdmitted
         state = HTTPConnectionState(limits: worker.limits, now: worker.poller.now)
@@ -54,9 +54,9 @@ final class HTTPConnection: ReadinessHandler {
         try worker.poller.watch(descriptor, for: interest, self)
         if !isAdmitted {
             state.refuseConnection()
-            refuse(.overloaded)
+            refuse(.tooManyConnections)
         }
-        updateInterest()
+        applyState()
     }
 
     var isClosed: Bool { state.isClosed }
@@ -64,18 +64,18 @@ final class HTTPConnection: ReadinessHandler {
     // MARK: Readiness
 
     func handleReadiness(_ events: Readiness) {
-        if events.contains(.writable) { updateInterest() }
+        if events.contains(.writable) { applyState() }
         guard !isClosed, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
         if wantsInput {
             receive()
         } else if !events.isDisjoint(with: [.hangUp, .error]) {
-            end(.disconnected)
+            closeState(.disconnected)
         } else {
             // Back-pressure: input stays in the kernel until the response in progress is written.
             interest.subtract(.readable)
             worker.poller.changeInterest(of: descriptor, to: interest)
         }
-        updateInterest()
+        applyState()
     }
 
     /// Whether to read from the socket. `readAhead` is used up first.
@@ -90,19 +90,19 @@ final class HTTPConnection: ReadinessHandler {
         } else if count == 0 {
             handle(state.inputEnded(now: worker.poller.now))
         } else if !Socket.isTransient(count) {
-            end(.disconnected)
+            closeState(.disconnected)
         }
     }
 
     /// Parses and handles the requests in `input`; keeps what cannot be handled yet in `readAhead`.
     private func process(_ input: Span<UInt8>) {
-        let allowance = memory.requestAllowance(for: state.heldBytes + input.count, of: clientNetwork)
+        let allowance = memory.reserveAllowance(for: state.heldBytes + input.count, of: clientNetwork)
         var position = 0
         while !isClosed {
             let event = state.take(input, at: &position, now: worker.poller.now, memoryLimit: allowance)
             if case .needsInput = event { break }
             handle(event, hasMore: position < input.count)
-            if writeBuffer.count >= Self.sendThreshold || writeBuffer.endsInLargeBody {
+            if writeBuffer.count >= Self.sendThresholdBytes || writeBuffer.endsInLargeBody {
                 flush()
                 if writeBuffer.count > 0 { break }
             }
@@ -118,10 +118,10 @@ final class HTTPConnection: ReadinessHandler {
     private func handle(_ event: consuming HTTPConnectionState.Event, hasMore: Bool = false) {
         switch consume event {
         case .needsInput: break
-        case .head(let head): chooseRoute(for: head, hasMore: hasMore)
+        case .head(let head): handleHead(head, hasMore: hasMore)
         case .request(let body): dispatch(body)
         case .fault(let fault): refuse(fault)
-        case .close: end(.disconnected)
+        case .close: closeState(.disconnected)
         }
     }
 
@@ -134,7 +134,7 @@ final class HTTPConnection: ReadinessHandler {
             let result = worker.socketCalls.send(&writeBuffer, descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
-                if !Socket.isTransient(result) { end(.disconnected) }
+                if !Socket.isTransient(result) { closeState(.disconnected) }
                 break
             }
             left -= result
@@ -159,7 +159,7 @@ final class HTTPConnection: ReadinessHandler {
         currentRequest?.bytesOut += count
         state.bytesQueued(count, now: worker.poller.now)
         flush()
-        updateInterest()
+        applyState()
         return !isClosed
     }
 
@@ -178,7 +178,7 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Sends queued bytes, handles input read ahead, and updates memory, socket interest and timer. If the connection
     /// has ended or is upgraded, closes the socket or hands it over. MUST be called after every change of the state.
-    func updateInterest() {
+    func applyState() {
         flush()
         // Each round ends with a send, which may allow the next request: continue until no request can be handled.
         while hasReadAhead, writeBuffer.count == 0, state.mayTakeRequest {
@@ -199,12 +199,12 @@ final class HTTPConnection: ReadinessHandler {
         }
         // Input after an upgrade belongs to the new protocol: if a part was discarded, the socket cannot be handed
         // over.
-        if upgrade != nil, hasDroppedInput { end(.memoryTaken) }
+        if upgrade != nil, hasDroppedInput { closeState(.memoryTaken) }
         if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return closeSocket() }
-        memory.holdRequest(state.heldBytes + readAhead.count)
+        memory.setHeldRequestBytes(state.heldBytes + readAhead.count)
         guard updateAnswerReservation() else {
-            end(.memoryTaken)
+            closeState(.memoryTaken)
             return closeSocket()
         }
         var wanted = interest
@@ -236,24 +236,24 @@ final class HTTPConnection: ReadinessHandler {
             let event = state.expire(now: worker.poller.now)
             if isClosed, state.unwrittenBytes > 0 { closeCause = .writeTimeout }
             handle(event)
-            updateInterest()
+            applyState()
         }
         timer = (id, deadline)
     }
 
     func drain() {
         state.drain(now: worker.poller.now)
-        updateInterest()
+        applyState()
     }
 
     /// Closes the connection now, with the request in progress.
     func abort(_ cause: RequestFault) {
-        end(cause)
-        updateInterest()
+        closeState(cause)
+        applyState()
     }
 
-    /// Closes the state; `updateInterest` then closes the socket. Only the first cause is kept.
-    func end(_ cause: RequestFault) {
+    /// Closes the state; `applyState` then closes the socket. Only the first cause is kept.
+    func closeState(_ cause: RequestFault) {
         if !isClosed { closeCause = cause }
         state.close()
     }
@@ -261,7 +261,7 @@ final class HTTPConnection: ReadinessHandler {
     private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
         upgrade = nil
         let socket = UpgradedSocket(
-            descriptor: descriptor, readAhead: readAhead, remote: remote, poller: worker.poller,
+            descriptor: descriptor, readAhead: readAhead, peer: peer, poller: worker.poller,
             slot: worker.makeSlot(of: self))
         state.close()
         isHandedOver = true
@@ -284,8 +284,8 @@ final class HTTPConnection: ReadinessHandler {
         if let timer { worker.poller.cancel(timer.id) }
         timer = nil
         dropReadAhead()
-        memory.holdRequest(0)
-        _ = memory.holdAnswers(0, for: nil)
+        memory.setHeldRequestBytes(0)
+        _ = memory.setAnswerReservation(0, for: nil)
         writeBuffer = WriteBuffer()
         wakeWriters()
         worker.poller.unwatch(descriptor)

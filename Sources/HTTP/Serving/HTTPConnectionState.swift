@@ -106,8 +106,8 @@ public struct HTTPConnectionState: Sendable {
             requestBytes += position - startPosition
             if case .body(var deadline) = phase {
                 deadline.advance(
-                    bytes: position - startPosition, rate: limits.minBodyBytesPerSecond, window: limits.bodyRateWindow,
-                    now: now)
+                    bytes: position - startPosition, minBytesPerSecond: limits.minBodyBytesPerSecond,
+                    window: limits.bodyRateWindow, now: now)
                 phase = .body(deadline)
             }
         }
@@ -195,7 +195,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// Returns true once for each request that has begun, and for a refused connection: on true the caller MUST notify
     /// the observer.
-    public mutating func takeRecord() -> Bool {
+    public mutating func takeNeedsRecord() -> Bool {
         defer { needsRecord = false }
         return needsRecord
     }
@@ -229,7 +229,7 @@ public struct HTTPConnectionState: Sendable {
         guard count > 0 else { return }
         unwrittenBytes = max(0, unwrittenBytes - count)
         writeDeadline.advance(
-            bytes: count, rate: limits.minWriteBytesPerSecond, window: limits.writeRateWindow, now: now)
+            bytes: count, minBytesPerSecond: limits.minWriteBytesPerSecond, window: limits.writeRateWindow, now: now)
     }
 
     /// Whether the last response is completely written: shut down sending, then linger.
@@ -244,7 +244,7 @@ public struct HTTPConnectionState: Sendable {
 
     public mutating func close() { phase = .closed }
 
-    /// Begins a 503 (`overloaded`) without reading a request.
+    /// Begins a 503 (`tooManyConnections`) without reading a request.
     public mutating func refuseConnection() {
         phase = .answering
         needsRecord = true

@@ -9,7 +9,7 @@ import Synchronization
 public final class HTTPServer: Sendable {
     private let applications: [Application]
     /// The limits of one loop, which has an equal share of the memory for requests.
-    private let limits: Limits
+    private let loopLimits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
     private let samplesTraces: Bool
@@ -29,17 +29,17 @@ public final class HTTPServer: Sendable {
     ) {
         precondition(applications.count == loops.count)
         self.applications = applications
-        var loopLimits = limits
-        loopLimits.maxRequestMemoryBytes /= max(1, loops.count)
-        self.limits = loopLimits
+        var limitsPerLoop = limits
+        limitsPerLoop.maxRequestMemoryBytes /= max(1, loops.count)
+        loopLimits = limitsPerLoop
         self.loops = loops
         self.observer = observer
         self.samplesTraces = samplesTraces
         limiter = ConnectionLimiter(limits: limits)
         largeRequestMemory = MemoryBudget(
             limit: limits.maxRequestMemoryBytes, limitPerAddress: limits.maxRequestMemoryBytesPerAddress,
-            smallLimit: limits.maxSmallMessageBytes)
-        self.answerMemory = answerMemory ?? limits.answerBudget
+            maxSmallBytes: limits.maxSmallMessageBytes)
+        self.answerMemory = answerMemory ?? limits.makeAnswerBudget()
         slots = loops.map { _ in WorkerSlot() }
     }
 
@@ -59,13 +59,13 @@ public final class HTTPServer: Sendable {
     /// - Throws: if the address is not available; nothing listens then.
     public func listen(on address: String, port: UInt16, backlog: Int32 = 1024) async throws(SystemError) -> UInt16 {
         let (descriptors, port) = try Self.openListeners(loops.count, address, port, backlog)
-        try await accept(on: descriptors)
+        try await startAccepting(on: descriptors)
         return port
     }
 
     /// Starts accepting.
     /// - Parameter descriptors: one listening socket for each loop. The server owns them, and closes them on error.
-    func accept(on descriptors: [Int32]) async throws(SystemError) {
+    func startAccepting(on descriptors: [Int32]) async throws(SystemError) {
         var rest = descriptors[...]
         do throws(SystemError) {
             for ((loop, application), slot) in zip(zip(loops, applications), slots) {
@@ -106,7 +106,7 @@ public final class HTTPServer: Sendable {
         on loop: isolated EventLoop
     ) throws(SystemError) {
         let worker = HTTPWorker(
-            listener: descriptor, poller: loop.poller, application: application, limits: limits, limiter: limiter,
+            listener: descriptor, poller: loop.poller, application: application, limits: loopLimits, limiter: limiter,
             largeRequestMemory: largeRequestMemory, answerMemory: answerMemory, observer: observer,
             identifiers: identifiers)
         try worker.listen()

@@ -44,7 +44,8 @@ final class HTTPWorker: ReadinessHandler {
         self.limiter = limiter
         self.observer = observer
         self.identifiers = identifiers
-        requestMemory = LoopRequestMemory(limit: limits.maxRequestMemoryBytes, smallLimit: limits.maxSmallMessageBytes)
+        requestMemory = LoopRequestMemory(
+            limit: limits.maxRequestMemoryBytes, maxSmallBytes: limits.maxSmallMessageBytes)
         self.largeRequestMemory = largeRequestMemory
         self.answerMemory = answerMemory
         socketCalls = calls
@@ -63,9 +64,9 @@ final class HTTPWorker: ReadinessHandler {
     /// free.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
-            let (descriptor, remote) = socketCalls.accept(listener)
+            let (descriptor, peer) = socketCalls.accept(listener)
             if descriptor >= 0 {
-                open(descriptor, remote)
+                open(descriptor, peer)
             } else if descriptor == -EAGAIN {
                 return false
             } else if Socket.isExhaustion(-descriptor) {
@@ -87,8 +88,8 @@ final class HTTPWorker: ReadinessHandler {
         }
     }
 
-    func open(_ descriptor: Int32, _ remote: RemoteAddress) {
-        let isAdmitted = limiter.admit(countedNetwork(of: remote))
+    func open(_ descriptor: Int32, _ peer: RemoteAddress) {
+        let isAdmitted = limiter.admit(countedNetwork(of: peer))
         if !isAdmitted {
             observer?.connectionRefused()
             guard openRefusals < limits.maxRefusalsPerLoop else {
@@ -100,14 +101,14 @@ final class HTTPWorker: ReadinessHandler {
             observer?.connectionOpened()
         }
         let connection = HTTPConnection(
-            descriptor: descriptor, remote: remote, worker: self, isAdmitted: isAdmitted)
+            descriptor: descriptor, peer: peer, worker: self, isAdmitted: isAdmitted)
         connections[descriptor] = connection
         do throws(SystemError) { try connection.begin() } catch { connection.abort(.disconnected) }
     }
 
     /// Returns the network that a peer's connections count for; nil for a trusted proxy.
-    private func countedNetwork(of remote: RemoteAddress) -> RemoteAddress.Network? {
-        application.proxies.contains(remote) ? nil : remote.network
+    private func countedNetwork(of peer: RemoteAddress) -> RemoteAddress.Network? {
+        application.proxies.contains(peer) ? nil : peer.network
     }
 
     func remove(_ connection: HTTPConnection, _ descriptor: Int32) {
@@ -115,7 +116,7 @@ final class HTTPWorker: ReadinessHandler {
         if !connection.isAdmitted {
             openRefusals -= 1
         } else if !connection.isHandedOver {
-            limiter.release(countedNetwork(of: connection.remote))
+            limiter.release(countedNetwork(of: connection.peer))
             observer?.connectionClosed()
         }
         guard connections.isEmpty else { return }
@@ -125,7 +126,7 @@ final class HTTPWorker: ReadinessHandler {
 
     /// Returns a slot that keeps counting a connection after it has been handed over.
     func makeSlot(of connection: HTTPConnection) -> ConnectionSlot {
-        let (limiter, observer, network) = (limiter, observer, countedNetwork(of: connection.remote))
+        let (limiter, observer, network) = (limiter, observer, countedNetwork(of: connection.peer))
         return ConnectionSlot {
             limiter.release(network)
             observer?.connectionClosed()
@@ -166,7 +167,7 @@ final class HTTPWorker: ReadinessHandler {
 
     // MARK: Shared buffers and date
 
-    func currentDate() -> DateLine {
+    func currentDateLine() -> DateLine {
         dateLine.refresh(Socket.wallClockMilliseconds() / 1_000)
         return dateLine
     }

@@ -5,17 +5,17 @@
 struct LoopRequestMemory {
     private let limit: Int
     /// The number of bytes up to which a connection may use the sixteenth for small requests.
-    private let smallLimit: Int
+    private let maxSmallBytes: Int
     private(set) var heldBytes = 0
 
-    init(limit: Int, smallLimit: Int) {
+    init(limit: Int, maxSmallBytes: Int) {
         self.limit = limit
-        self.smallLimit = smallLimit
+        self.maxSmallBytes = maxSmallBytes
     }
 
     /// Returns the maximum number of bytes that a connection may hold that holds `current` bytes now.
     func allowance(holding current: Int) -> Int {
-        MemoryBudget.allowance(limit, held: heldBytes, current: current, smallLimit: smallLimit)
+        MemoryBudget.allowance(limit, held: heldBytes, current: current, maxSmallBytes: maxSmallBytes)
     }
 
     /// Replaces a connection's `old` bytes with `new`.

@@ -11,14 +11,14 @@ public final class MemoryBudget: Sendable {
 
     private let limit: Int
     private let limitPerAddress: Int
-    private let smallLimit: Int
+    private let maxSmallBytes: Int
     private let heldBytes = Locked(HeldBytes())
 
-    /// - Parameter smallLimit: reservations up to this many bytes may use the last sixteenth of the limit.
-    public init(limit: Int, limitPerAddress: Int, smallLimit: Int) {
+    /// - Parameter maxSmallBytes: reservations up to this many bytes may use the last sixteenth of the limit.
+    public init(limit: Int, limitPerAddress: Int, maxSmallBytes: Int) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
-        self.smallLimit = smallLimit
+        self.maxSmallBytes = maxSmallBytes
     }
 
     /// The bytes reserved now.
@@ -34,9 +34,9 @@ public final class MemoryBudget: Sendable {
     /// Returns the maximum size of a reservation that has `current` bytes now; the last sixteenth of `limit` is for
     /// small reservations.
     /// - Parameter held: the bytes of all reservations.
-    static func allowance(_ limit: Int, held: Int, current: Int, smallLimit: Int) -> Int {
+    static func allowance(_ limit: Int, held: Int, current: Int, maxSmallBytes: Int) -> Int {
         let others = held - current
-        return max(limit - limit / 16 - others, min(smallLimit, limit - others), 0)
+        return max(limit - limit / 16 - others, min(maxSmallBytes, limit - others), 0)
     }
 
     /// Changes the size of a reservation; false, with no change, if there is not enough memory.
@@ -44,7 +44,7 @@ public final class MemoryBudget: Sendable {
         heldBytes.withLock { held in
             let networkBytes = network.flatMap { held.byNetwork[$0] } ?? 0
             if new > old {
-                guard new <= Self.allowance(limit, held: held.total, current: old, smallLimit: smallLimit) else {
+                guard new <= Self.allowance(limit, held: held.total, current: old, maxSmallBytes: maxSmallBytes) else {
                     return false
                 }
                 if network != nil, networkBytes - old + new > limitPerAddress { return false }
@@ -83,10 +83,10 @@ public struct MemoryReservation: ~Copyable {
 }
 
 extension Limits {
-    /// A new budget for responses, with these limits.
-    public var answerBudget: MemoryBudget {
+    /// Returns a new budget for responses, with these limits.
+    public func makeAnswerBudget() -> MemoryBudget {
         MemoryBudget(
             limit: maxAnswerMemoryBytes, limitPerAddress: maxAnswerMemoryBytesPerAddress,
-            smallLimit: maxSmallMessageBytes)
+            maxSmallBytes: maxSmallMessageBytes)
     }
 }

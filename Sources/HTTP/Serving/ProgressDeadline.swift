@@ -10,9 +10,9 @@ struct ProgressDeadline: Sendable, Hashable {
     init(now: MonotonicTime, window: Duration) { time = now + window }
 
     /// Moves the deadline later, because bytes were received or sent.
-    /// - Parameter rate: the lowest allowed rate, in bytes per second.
-    mutating func advance(bytes: Int, rate: Int, window: Duration, now: MonotonicTime) {
-        let earned = Duration.nanoseconds(bytes &* (1_000_000_000 / max(1, rate)))
+    /// - Parameter minBytesPerSecond: the lowest allowed rate, in bytes per second.
+    mutating func advance(bytes: Int, minBytesPerSecond: Int, window: Duration, now: MonotonicTime) {
+        let earned = Duration.nanoseconds(bytes &* (1_000_000_000 / max(1, minBytesPerSecond)))
         time = min(time + earned, now + window)
     }
 }

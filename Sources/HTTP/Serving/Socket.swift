@@ -15,7 +15,7 @@ enum Socket {
     }
 
     /// Accepts one connection. Returns its descriptor, or a negative error number.
-    static func accept(_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) {
+    static func accept(_ listener: Int32) -> (descriptor: Int32, peer: RemoteAddress) {
         var address = [UInt8](repeating: 0, count: 16)
         var port: UInt16 = 0
         let descriptor = unsafe address.withUnsafeMutableBufferPointer { address in
@@ -34,7 +34,7 @@ enum Socket {
 
 /// Calls whose results the kernel and the peer decide; tests replace them.
 struct SocketCalls {
-    var accept: (_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) = Socket.accept
+    var accept: (_ listener: Int32) -> (descriptor: Int32, peer: RemoteAddress) = Socket.accept
     var send: (inout WriteBuffer, _ descriptor: Int32) -> Int = { $0.send(to: $1) }
 }
 
@@ -64,7 +64,7 @@ struct SocketCalls {
 /// Bytes to send, in order: small responses gathered in one buffer, then one large body that is not copied.
 struct WriteBuffer {
     /// Bodies from this many bytes on are sent without copying.
-    static let largeBody = 16 << 10
+    static let minLargeBodyBytes = 16 << 10
 
     private var bytes: [UInt8] = []
     /// The large body, and the bytes that were appended after it; empty if there is no large body.
@@ -87,7 +87,7 @@ struct WriteBuffer {
     }
 
     mutating func append(body: [UInt8]) {
-        if tail.isEmpty, body.count >= Self.largeBody {
+        if tail.isEmpty, body.count >= Self.minLargeBodyBytes {
             tail = body
         } else {
             append { $0.append(contentsOf: body) }

@@ -8,13 +8,13 @@ import Reactor
 public struct UpgradedSocket: ~Copyable {
     public private(set) var descriptor: Int32
     public let readAhead: [UInt8]
-    public let remote: RemoteAddress
+    public let peer: RemoteAddress
     public let poller: Poller
     /// The slot that counts the socket as a connection of the server, until the new owner releases it.
     public let slot: ConnectionSlot
 
     /// Passes on the descriptor: the caller MUST close it.
-    public mutating func take() -> Int32 {
+    public mutating func takeDescriptor() -> Int32 {
         defer { descriptor = -1 }
         return descriptor
     }

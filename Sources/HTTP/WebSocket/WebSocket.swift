@@ -50,7 +50,7 @@ public final class WebSocket: ReadinessHandler {
         poller = upgraded.poller
         slot = upgraded.slot
         state = WebSocketState(limits: host.limits, now: poller.now)
-        descriptor = upgraded.take()
+        descriptor = upgraded.takeDescriptor()
     }
 
     /// Starts to read. The handler is kept until the socket has ended.
@@ -63,7 +63,7 @@ public final class WebSocket: ReadinessHandler {
             return end(.disconnected)
         }
         process(readAhead.span)
-        update()
+        applyState()
     }
 
     deinit { if !hasEnded { Glibc.close(descriptor) } }
@@ -77,9 +77,9 @@ public final class WebSocket: ReadinessHandler {
     /// Sends a text message; false if it is not sent, because the socket is closing or too much is waiting.
     @discardableResult
     public func send(text: [UInt8]) -> Bool {
-        guard isOpen, writeBuffer.count + text.count <= host.limits.queue else { return false }
+        guard isOpen, writeBuffer.count + text.count <= host.limits.maxQueuedBytes else { return false }
         queue(WebSocketWriter.frame(.text, text))
-        update()
+        applyState()
         return !hasEnded
     }
 
@@ -87,7 +87,7 @@ public final class WebSocket: ReadinessHandler {
     public func close(_ code: WebSocketCloseCode) {
         guard !hasEnded, let frame = state.close(code, now: poller.now) else { return }
         queue(frame)
-        update()
+        applyState()
     }
 
     /// Closes the socket at once.
@@ -100,7 +100,7 @@ public final class WebSocket: ReadinessHandler {
     public func handleReadiness(_ events: Readiness) {
         if events.contains(.writable) { flush() }
         if !hasEnded, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) { receive() }
-        update()
+        applyState()
     }
 
     private func receive() {
@@ -121,7 +121,7 @@ public final class WebSocket: ReadinessHandler {
             case .answer(let frame):
                 queue(frame)
                 // The client sends frames, but does not read the answers.
-                if writeBuffer.count > host.limits.queue { end(.tooSlow) }
+                if writeBuffer.count > host.limits.maxQueuedBytes { end(.tooSlow) }
             }
         }
     }
@@ -143,7 +143,7 @@ public final class WebSocket: ReadinessHandler {
     }
 
     /// Sends, and sets socket interest, memory and timer. MUST be called after every change of the state.
-    private func update() {
+    private func applyState() {
         flush()
         guard !hasEnded else { return }
         if writeBuffer.count == 0 {
@@ -153,7 +153,7 @@ public final class WebSocket: ReadinessHandler {
                 isSendingShutDown = true
             }
         }
-        guard holdMemory() else { return end(.memoryTaken) }
+        guard updateReservation() else { return end(.memoryTaken) }
         let wanted: Interest = writeBuffer.count > 0 ? [.readable, .writable] : .readable
         if wanted != interest {
             let hasDrained = interest.contains(.writable)
@@ -164,7 +164,7 @@ public final class WebSocket: ReadinessHandler {
         if !hasEnded { setTimer() }
     }
 
-    private func holdMemory() -> Bool {
+    private func updateReservation() -> Bool {
         let bytes = writeBuffer.heldBytes + state.heldBytes
         guard bytes > 0 else {
             reservation = nil
@@ -191,7 +191,7 @@ public final class WebSocket: ReadinessHandler {
             case .ping(let frame): queue(frame)
             case .end(let end): return self.end(end)
             }
-            update()
+            applyState()
         }
         timer = (id, deadline)
     }

@@ -4,9 +4,9 @@ import WebSocketProtocol
 /// Limits of one WebSocket.
 public struct WebSocketLimits: Sendable, Hashable {
     /// Bytes of a message; a larger one ends the connection with 1009.
-    public var message = 4 << 10
+    public var maxMessageBytes = 4 << 10
     /// Bytes that may wait for a client that reads slowly; more end the connection.
-    public var queue = 64 << 10
+    public var maxQueuedBytes = 64 << 10
     /// A client may send one frame in `frameInterval`, and up to `frameBurst` at once; more end the connection with
     /// 1008.
     public var frameInterval: Duration = .milliseconds(200)
@@ -78,7 +78,7 @@ struct WebSocketState {
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
         self.limits = limits
-        parser = WebSocketParser(from: .client, messageLimit: limits.message)
+        parser = WebSocketParser(from: .client, messageLimit: limits.maxMessageBytes)
         (quotaRestoredAt, lastFrameAt) = (now, now)
     }
 

@@ -218,7 +218,7 @@ public struct CacheFacts: FactSource {
                 AND recipient = (SELECT key FROM words WHERE value = \(user))
                 AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
             """
-        ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
+        ) { row throws(SQLiteError) in Int(row.integerOrZero(0)) } ?? 0
     }
 
     /// Returns the user's misses within `FactWindow.patterns`.
@@ -246,7 +246,7 @@ public struct CacheFacts: FactSource {
                 AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
                 AND coalesce(w.value, e.payload) ->> 'category' = 'time_conflict'
             """
-        ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
+        ) { row throws(SQLiteError) in Int(row.integerOrZero(0)) } ?? 0
     }
 
     /// Returns the counts of the recipient's resolved nags: those of the nag's category, and all. Both leave out the

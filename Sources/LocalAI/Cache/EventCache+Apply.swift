@@ -114,7 +114,7 @@ private struct RowWriter {
     private func findOrInsertKey(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
         try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
         let key = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
-            row.integer(0)
+            row.integerOrZero(0)
         }
         guard let key else { throw .unexpectedShape("a word") }
         return key
@@ -241,14 +241,14 @@ private struct RowWriter {
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
                         \(member.pushBackMode), \(member.tone), \(member.allowsOnDeviceAI), \(member.streak))
                 """)
-            for count in member.resolvedNags {
+            for count in member.resolvedCounts {
                 try database.run(
                     """
                     INSERT INTO resolved (family, user_id, category, total, completed)
                     VALUES (\(family), \(member.userID), \(count.category), \(count.total), \(count.completed))
                     """)
             }
-            for nag in member.pushBacks { try write(nag) }
+            for nag in member.openNagPushBacks { try write(nag) }
         }
         try database.run("DELETE FROM constraints WHERE family = \(family)")
         for constraint in facts.constraints {

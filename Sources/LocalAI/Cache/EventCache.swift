@@ -195,7 +195,8 @@ public struct CachedFamily: Sendable {
         timeZone = try row["time_zone"]
         allowsMediation = try row["allows_mediation"]
         let (maxPushBack, cooldown): (Int?, Int?) = (try row["max_push_back"], try row["cooldown_minutes"])
-        pushBackPolicy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
+        pushBackPolicy =
+            (try? FamilyPolicy(maxPushBacksPerNag: maxPushBack, pushBackCooldownMinutes: cooldown)) ?? .standard
     }
 
     /// Returns the copy's age; nil before the first complete sync.

@@ -24,7 +24,7 @@ struct Access {
         }
         let account = try Account(row)
         if account.isAdmin, let session = caller.sessionID {
-            _ = try await queries.query(SessionStatements.prolongUsed(session, at: caller.now))
+            _ = try await queries.query(SessionStatements.prolongAdminSession(session, at: caller.now))
         }
         return account
     }
@@ -130,9 +130,9 @@ package struct Member {
     let pseudonym: Pseudonym
     let displayName: String?
     let familyName: String
-    let timeZone: String
+    let familyZone: String
     /// The time of the last change of the family's zone; nil for never.
-    let timeZoneChangedAt: Timestamp?
+    let familyZoneChangedAt: Timestamp?
     /// The family's sequence number when the member was read: the basis of decisions about what is read from then on.
     let seq: Int64
 
@@ -143,8 +143,8 @@ package struct Member {
         pseudonym = try row["pseudonym"]
         displayName = try row["display_name"]
         familyName = try row["name"]
-        timeZone = try row["time_zone"]
-        timeZoneChangedAt = try row["time_zone_changed_at"]
+        familyZone = try row["time_zone"]
+        familyZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
     }
 }

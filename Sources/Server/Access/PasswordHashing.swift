@@ -44,7 +44,7 @@ public struct PasswordHashing: Sendable {
     ///   none of another, they take two seconds. If 32 wait for every purpose, they take ten seconds.
     static func startPool(queueLimitPerPurpose: Int) throws(SystemError) -> BlockingPool {
         try BlockingPool(
-            name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimit: queueLimitPerPurpose)
+            name: "nagz-hash", threads: 2, lanes: Purpose.allCases.count, queueLimitPerLane: queueLimitPerPurpose)
     }
 
     /// - Parameter pool: has one lane for each `Purpose`.

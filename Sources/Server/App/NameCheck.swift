@@ -33,7 +33,7 @@ final class NameCheck {
         }
         guard isStrict else { return try (parameters, endpoint.decodeBody(request.body.span)) }
         let memberNames = KnownNames()
-        let body = try memberNames.recordBody { () throws(APIError) in try endpoint.decodeBody(request.body.span) }
+        let body = try memberNames.recordBodyNames { () throws(APIError) in try endpoint.decodeBody(request.body.span) }
         if let first = memberNames.unknownNames.first { throw first.refusal }
         return (parameters, body)
     }

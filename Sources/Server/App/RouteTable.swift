@@ -353,7 +353,7 @@ extension CallContext {
         self.now = now
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
-        remote = request.remote.network
+        remote = request.clientAddress.network
         userAgent = request.headers["user-agent"].map {
             String(String.UnicodeScalarView($0.unicodeScalars.prefix(200)))
         }

@@ -33,7 +33,7 @@ public enum Schema {
             let pending = try await migrator.pendingMigrations(database)
             let wasRoleMissing = try await ServerRole.createIfMissing(database, isDryRun: isDryRun)
             if wasRoleMissing { restored("the role nagz_server") }
-            if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
+            if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, beforeAttempt: progress) }
             if !isDryRun || pending.isEmpty && !wasRoleMissing {
                 let grants = ServerGrants(migrations)
                 try await ServerRole.repair(database, grants, isDryRun: isDryRun).forEach(restored)

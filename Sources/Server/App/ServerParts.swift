@@ -40,8 +40,8 @@ struct ServerParts: Sendable {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         self.log = log
         hashingPool = try PasswordHashing.startPool(queueLimitPerPurpose: configuration.hashingQueueLimitPerPurpose)
-        picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimit: 16)
-        filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
+        picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimitPerLane: 16)
+        filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimitPerLane: 8)
         hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         tokens = Tokens(
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
@@ -54,7 +54,7 @@ struct ServerParts: Sendable {
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
         self.slowStatements = configuration.slowQueryThreshold.map(slowQueries.observer) ?? slowStatements
         realtimeExchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
-        answerMemory = configuration.httpLimits.answerBudget
+        answerMemory = configuration.httpLimits.makeAnswerBudget()
         exportLimiter = ExportLimiter(configuration.httpLimits)
         checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
     }

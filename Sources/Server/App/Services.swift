@@ -73,7 +73,7 @@ package final class Services {
         self.escalationPlan = escalationPlan
         self.checkpointStatus = checkpointStatus
         ledger = Ledger(
-            database: database, random: random, sealing: sealing, comparesClocks: clock.matchesDatabaseClock,
+            database: database, random: random, sealing: sealing, comparesClocks: clock.isComparedWithDatabase,
             changes: changes)
     }
 
@@ -86,7 +86,7 @@ package final class Services {
         self.init(
             database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring,
-            checkpointStatus: CheckpointStatus(isOn: false), answerMemory: Limits().answerBudget,
+            checkpointStatus: CheckpointStatus(isOn: false), answerMemory: Limits().makeAnswerBudget(),
             exportLimiter: ExportLimiter(Limits()), escalationPlan: escalationPlan, changes: nil, picturePool: nil,
             models: ModelGateways(ModelOptions(), database.poller), standby: nil, mailer: nil, textMessenger: nil,
             webPushKey: nil)

@@ -85,7 +85,8 @@ package struct StatementScripts {
         let report = ExecutionReport(
             id: event.retyped(), provider: ProviderName.heuristic.rawValue,
             route: .cloud, rule: .autoCloud, taskType: .heuristic, privacyLevel: .auto, intent: nil,
-            isFallbackAllowed: false, usedFallback: false, fallbackReason: "none", confidence: 0.7, tokenCount: 0,
+            isFallbackAllowed: false, usedFallback: false, fallbackReason: "none", confidence: 0.7,
+            questionTokenCount: 0,
             latencyMilliseconds: 1,
             stages: [.created, .routed, .executed, .completed].map { StageTime($0, at: now) }, policy: .nothing,
             warnings: [], sideEffects: ["ai_mediation_event"])

@@ -6,18 +6,18 @@ public protocol WallClock: Sendable {
     /// Returns the time in whole milliseconds, the precision that clients see.
     func now() -> Timestamp
     /// Whether the clock should agree with the database's, so that acts compare the two; a test's clock need not.
-    var matchesDatabaseClock: Bool { get }
+    var isComparedWithDatabase: Bool { get }
 }
 
 extension WallClock {
-    public var matchesDatabaseClock: Bool { false }
+    public var isComparedWithDatabase: Bool { false }
 }
 
 /// The machine's clock.
 public struct SystemClock: WallClock {
     public init() {}
 
-    public var matchesDatabaseClock: Bool { true }
+    public var isComparedWithDatabase: Bool { true }
 
     public func now() -> Timestamp {
         var time = timespec()

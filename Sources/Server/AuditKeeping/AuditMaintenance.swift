@@ -23,7 +23,7 @@ struct AuditMaintenance {
         self.random = random
         sealing = Sealing(keys, random: random)
         ledger = Ledger(
-            database: database, random: random, sealing: sealing, comparesClocks: clock.matchesDatabaseClock)
+            database: database, random: random, sealing: sealing, comparesClocks: clock.isComparedWithDatabase)
     }
 
     /// Returns the context of an act of the command line.

@@ -38,7 +38,7 @@ public struct DatabaseCheck: Sendable {
         do {
             let requirements = try SchemaRequirements(Schema.migrations(folder))
             let (clock, isRestored) = (clock, isRestored)
-            return try await Schema.inspect(databaseURL) { database in
+            return try await Schema.withReadOnlyDatabase(databaseURL) { database in
                 if isRestored {
                     let row = try await database.query("SELECT pg_is_in_recovery() AS is_in_recovery").onlyRow()
                     if try row["is_in_recovery"] { return [Self.inRecoveryResult] }
@@ -180,7 +180,7 @@ public struct DatabaseCheck: Sendable {
 extension Schema {
     /// Runs `body` with one database session whose transactions are read-only. A statement may take ten minutes:
     /// some read all families of a large database.
-    static func inspect<Value: Sendable>(
+    static func withReadOnlyDatabase<Value: Sendable>(
         _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {
         try await withDatabase(url, settings: [("statement_timeout", "600000")]) { database in

@@ -79,11 +79,11 @@ public struct LogCheck: Sendable {
     ) async -> [CheckResult] {
         do {
             let keys = keys
-            let snapshot = try await Schema.inspect(databaseURL) { database in
+            let snapshot = try await Schema.withReadOnlyDatabase(databaseURL) { database in
                 try await database.transaction { transaction in
                     _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
                     let heads = try await RestoredLogAcceptance.readHeads(transaction, remembered, keys)
-                    let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
+                    let newest = try await LogReader(transaction).newestUnverifiedCheckpoint()?.checkpoint
                     return LoopBound(value: Snapshot(heads: heads, signedAt: newest?.time))
                 }.value
             }
@@ -112,37 +112,37 @@ public struct LogCheck: Sendable {
             return .warning(name, "no checkpoint is signed yet", advice: "nagz serve signs the first when it starts")
         }
         let age = (now - signedAt).text
-        guard now - signedAt < CheckpointStatus.longestSilence else {
+        guard now - signedAt < CheckpointStatus.maxTimeWithoutCheckpoint else {
             return .warning(
-                name, "\(heads.size) entries; the newest checkpoint is \(age) old",
-                advice: "a running server signs one every \(CheckpointStatus.heartbeat.text): start one")
+                name, "\(heads.storedSize) entries; the newest checkpoint is \(age) old",
+                advice: "a running server signs one every \(CheckpointStatus.heartbeatInterval.text): start one")
         }
-        return .ok(name, "\(heads.size) entries; the newest checkpoint is \(age) old")
+        return .ok(name, "\(heads.storedSize) entries; the newest checkpoint is \(age) old")
     }
 
     static func checkRestoredLog(_ log: Snapshot) -> CheckResult {
-        let (name, heads) = ("audit log", log.heads)
+        let (name, heads, size) = ("audit log", log.heads, log.heads.storedSize)
         guard let remembered = heads.remembered else {
             return .warning(
-                name, "\(heads.size) entries; without the checkpoint file, lost entries cannot be detected",
+                name, "\(size) entries; without the checkpoint file, lost entries cannot be detected",
                 advice: "restore the checkpoint file, or copy that of another instance")
         }
-        guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; no signed entry is lost") }
+        guard !heads.isContinuation else { return .ok(name, "\(size) entries; no signed entry is lost") }
         let acceptAdvice = """
             if you restored this backup on purpose, run on each machine that serves:
-            nagz audit accept --root \(Base64.encode(heads.root))
+            nagz audit accept --root \(Base64.encode(heads.storedRoot))
             then sign each device out and in, and begin a new file for each witness: they have seen the other log
             """
-        guard heads.size < remembered.size else {
+        guard size < remembered.size else {
             return .failed(
                 name,
-                "the database's log has \(heads.size) entries, but does not extend the \(remembered.size) signed ones",
+                "the database's log has \(size) entries, but does not extend the \(remembered.size) signed ones",
                 advice: "this is another backup, or somebody changed it; " + acceptAdvice)
         }
         let sinceText = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
         return .failed(
             name,
-            "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(sinceText) until "
+            "\(remembered.size - size) of \(remembered.size) entries are lost, those\(sinceText) until "
                 + "\(remembered.time.rfc3339)",
             advice: "a backup lacks what was written after it was made; " + acceptAdvice)
     }

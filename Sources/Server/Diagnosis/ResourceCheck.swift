@@ -12,9 +12,9 @@ public enum ResourceCheck {
     /// The free space in a file system.
     struct DiskSpace {
         /// The number of bytes that may be used without privileges.
-        var bytes: UInt64
+        var freeBytes: UInt64
         /// The number of files that may be created; nil where the file system sets no limit.
-        var files: UInt64?
+        var freeFiles: UInt64?
         var isReadOnly: Bool
     }
 
@@ -32,8 +32,9 @@ public enum ResourceCheck {
                 advice: "create the folder, or name another file with NAGZ_AUDIT_CHECKPOINT_FILE")
         }
         let space = DiskSpace(
-            bytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
-            files: status.f_files == 0 ? nil : UInt64(status.f_favail), isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
+            freeBytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
+            freeFiles: status.f_files == 0 ? nil : UInt64(status.f_favail),
+            isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
         )
         return checkDisk(space, folder: file.folder)
     }
@@ -44,14 +45,14 @@ public enum ResourceCheck {
                 "disk", "the file system of “\(folder)” is read-only",
                 advice: "mount it writable, or name a file elsewhere with NAGZ_AUDIT_CHECKPOINT_FILE")
         }
-        let text = "\(space.bytes >> 20) MB are free in “\(folder)”"
-        if space.files == 0 {
+        let text = "\(space.freeBytes >> 20) MB are free in “\(folder)”"
+        if space.freeFiles == 0 {
             return .failed("disk", "the file system of “\(folder)” has no free inodes", advice: "delete files")
         }
-        if space.bytes < minimumFreeBytes {
+        if space.freeBytes < minimumFreeBytes {
             return .failed("disk", text, advice: "free disk space, else the audit log stops")
         }
-        return space.bytes < lowFreeBytes ? .warning("disk", text, advice: "free disk space") : .ok("disk", text)
+        return space.freeBytes < lowFreeBytes ? .warning("disk", text, advice: "free disk space") : .ok("disk", text)
     }
 
     // MARK: Time zones

@@ -91,7 +91,7 @@ final class Scheduler: PeriodicJob {
         try reach(.lockTaken)
         _ = try await transaction.query(SchedulerStatements.setIdleTimeout)
         if !isPlanCompared { try await rescheduleIfPlanChanged(at: now) }
-        let isDigestWaiting = try await digests.make(at: now)
+        let isDigestWaiting = try await digests.makeBatch(at: now)
         let due = try await transaction.query(NagStatements.dueNags(at: now, besides: Array(servedFamilies)))
         let families = try makeBatches(of: due)
         try reach(.dueNagsRead)

@@ -50,7 +50,7 @@ final class RealtimeRoute {
                 return RouteTable.errorResponse(refusal, request.id.description)
             }
             let (code, network) = (
-                isCallerNotEntitled ? LoopSockets.notEntitled : LoopSockets.unavailable, request.remote.network
+                isCallerNotEntitled ? LoopSockets.notEntitled : LoopSockets.unavailable, request.clientAddress.network
             )
             return .upgrade(to: "websocket", fields: handshake.fields) { bound.value.refuse($0, network, with: code) }
         }
@@ -61,16 +61,17 @@ final class RealtimeRoute {
     private func admit(_ request: Request) async throws -> LoopSockets.Opening {
         let context = CallContext(
             now: services.clock.now(), trace: TraceID(high: request.trace.traceHigh, low: request.trace.traceLow),
-            request: Domain.RequestID(high: request.id.high, low: request.id.low), remote: request.remote.network)
+            request: Domain.RequestID(high: request.id.high, low: request.id.low),
+            remote: request.clientAddress.network)
         guard !sockets.isDraining else { throw APIError.serverIsStopping }
         let caller: Caller
         if let ticket = request.query["ticket"] {
             // Counted first: a guess costs a statement.
-            try enforceLimit(.network(request.remote.network), context)
+            try enforceLimit(.network(request.clientAddress.network), context)
             caller = try await tickets.consume(ticket, context)
         } else {
             do { caller = try services.verifiedTokens.caller(request.query["token"], context) } catch {
-                try enforceLimit(.network(request.remote.network), context)
+                try enforceLimit(.network(request.clientAddress.network), context)
                 throw error
             }
         }
@@ -79,13 +80,13 @@ final class RealtimeRoute {
             throw APIError.familyIDIsInvalid
         }
         let member = try await member(caller, of: family)
-        guard let permit = sockets.exchange.limiter.admit(caller.userID, request.remote.network) else {
+        guard let permit = sockets.exchange.limiter.admit(caller.userID, request.clientAddress.network) else {
             throw APIError.tooManySockets
         }
         return LoopSockets.Opening(
             user: caller.userID, session: caller.sessionID, family: family, role: member.role, seq: member.seq,
             handshakeBeganAt: caller.now,
-            network: request.remote.network, isBrowser: request.headers.contains("origin"), permit: permit)
+            network: request.clientAddress.network, isBrowser: request.headers.contains("origin"), permit: permit)
     }
 
     /// Returns the caller as a member of the family. A request of an ended session is counted by its address, as in

@@ -50,7 +50,7 @@ extension APIError {
 
     static let phoneCodeIsInvalid = APIError(
         .validationFailed,
-        "This code is wrong, was used, was tried \(PhoneCodes.maxAttempts) times, or is older than 10 minutes. Ask for a new one.",
+        "This code is wrong, was used, was tried \(PhoneCodes.maxAttemptsPerCode) times, or is older than 10 minutes. Ask for a new one.",
         field: "code")
     static let phoneCodesAreNotConfigured = APIError(
         .conflict, "This server sends no codes by text message, so that no number can be confirmed. Ask its operator.",

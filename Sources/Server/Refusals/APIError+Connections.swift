@@ -10,7 +10,8 @@ extension APIError {
     static let connectionExists = APIError(.conflict, "The two of you are connected already.")
     static let tooManyConnections = APIError(
         .conflict,
-        "One of you has \(ConnectionLimit.activeConnections) connections, which is the maximum. End one of them first.")
+        "One of you has \(ConnectionLimit.maxActiveConnections) connections, which is the maximum. End one of them first."
+    )
 
     // MARK: Invitations
 
@@ -19,7 +20,7 @@ extension APIError {
     static let invitationWasDeclined = APIError(.conflict, "This invitation was declined.")
     static let tooManyOpenInvitations = APIError(
         .conflict,
-        "You have \(ConnectionLimit.openInvitations) open invitations, which is the maximum. Revoke one of them first."
+        "You have \(ConnectionLimit.maxOpenInvitations) open invitations, which is the maximum. Revoke one of them first."
     )
     static func tooManyInvitations(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
@@ -30,7 +31,7 @@ extension APIError {
     static func tooManyInvitationsToAddress(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have invited this address \(ConnectionLimit.invitationsToOneAddress) times within 30 days, which is the maximum. Try again after \(end.minuteText).",
+            "You have invited this address \(ConnectionLimit.invitationsPerAddressAndMonth) times within 30 days, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: retrySeconds(from: now, to: end))
     }
 
@@ -48,7 +49,7 @@ extension APIError {
     static func tooManyAbuseReports(until end: Timestamp, at now: Timestamp) -> APIError {
         APIError(
             .rateLimited,
-            "You have made \(AbuseReportLimit.reports) reports within an hour, which is the maximum. Try again after \(end.minuteText).",
+            "You have made \(AbuseReportLimit.reportsPerWindow) reports within an hour, which is the maximum. Try again after \(end.minuteText).",
             retryAfter: retrySeconds(from: now, to: end))
     }
     static let abuseReportStatusIsInvalid = APIError(

@@ -93,7 +93,7 @@ extension APIError {
         .unavailable, "The server has no memory for this picture now. Try again.", retryAfter: 1)
     static let tooManyUnusedPictures = APIError(
         .rateLimited,
-        "You have \(AttachmentLimit.maxUnusedBytes >> 20) MB of pictures that no nag uses, as much as one can have. Use them, or try again in an hour.",
+        "You have \(AttachmentLimit.maxUnusedBytesPerPerson >> 20) MB of pictures that no nag uses, as much as one can have. Use them, or try again in an hour.",
         retryAfter: 3_600)
     static func rangeIsNotSatisfiable(size: Int) -> APIError {
         APIError(

@@ -34,7 +34,7 @@ enum AuditAccept {
             guard let root else {
                 return print(
                     "the log in the database does not extend the last signed checkpoint, so no server signs it; "
-                        + "if you know why, accept it with --root \(Base64.encode(heads.root))")
+                        + "if you know why, accept it with --root \(Base64.encode(heads.storedRoot))")
             }
             _ = try await acceptance.accept(root: root)
             print("accepted and recorded in the audit log; the replaced checkpoint is in “\(file.path).replaced”")
@@ -50,6 +50,6 @@ enum AuditAccept {
             "\($0.size) entries, root \(Base64.encode($0.root)), signed \($0.time.rfc3339)"
         }
         print("last signed  \(remembered ?? "none")")
-        print("database     \(heads.size) entries, root \(Base64.encode(heads.root))")
+        print("database     \(heads.storedSize) entries, root \(Base64.encode(heads.storedRoot))")
     }
 }

@@ -47,7 +47,7 @@ final class AuditClient: Sendable {
     }
 
     /// Posts text to another server's URL.
-    func push(_ text: String, to address: String) async throws {
+    func post(_ text: String, to address: String) async throws {
         let response = try await send(
             HTTPClientRequest(
                 "POST", address, headers: [("Content-Type", "text/plain; charset=utf-8")], body: Array(text.utf8)))

@@ -27,20 +27,20 @@ enum AuditCommand {
 
 /// A line with the progress on standard error, if that is a terminal. It changes at most five times a second.
 struct ProgressLine {
-    private let isShown = isatty(2) == 1
+    private let isTerminal = isatty(2) == 1
     private var nextUpdate = ContinuousClock.now
-    private var hasOutput = false
+    private var isShown = false
 
     mutating func show(_ text: @autoclosure () -> String) {
-        guard isShown, ContinuousClock.now >= nextUpdate else { return }
+        guard isTerminal, ContinuousClock.now >= nextUpdate else { return }
         nextUpdate = .now + .milliseconds(200)
-        hasOutput = true
+        isShown = true
         FileHandle.standardError.write(Data("\r\u{1b}[K\(text())".utf8))
     }
 
     mutating func clear() {
-        guard hasOutput else { return }
-        hasOutput = false
+        guard isShown else { return }
+        isShown = false
         FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
     }
 }

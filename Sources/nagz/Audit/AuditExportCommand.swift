@@ -17,21 +17,21 @@ enum AuditExportCommand {
         }
         let url = client == nil ? try arguments.ownerDatabaseURL() : ""
         try arguments.finish()
-        let (output, resumption) = try ExportOutput.open(path, family)
+        let (output, resumption) = try ExportOutput.openToResume(path, family)
         if resumption.isComplete {
             print("the export is already complete")
             return
         }
         let sink = ExportSink(output)
         if let client {
-            try await client.export(AuditExportQuery(familyID: family, after: resumption.lastEntry)) {
+            try await client.export(AuditExportQuery(familyID: family, after: resumption.lastEntryNumber)) {
                 try sink.write($0)
             }
             try await sink.writeProofs(for: witnessNotes, by: client)
         } else {
             try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), family: family,
-                after: resumption.lastEntry.map(Int64.init)
+                after: resumption.lastEntryNumber.map(Int64.init)
             ) { lines in
                 try sink.write(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
             }
@@ -46,7 +46,7 @@ enum ExportOutput {
     struct Resumption {
         /// The last entry in the file: its number in the exported family's chain, or in an export of all families its
         /// position in the log; nil without an entry.
-        var lastEntry: Int?
+        var lastEntryNumber: Int?
         /// Whether the file has the line that ends an export.
         var isComplete = false
     }
@@ -54,7 +54,9 @@ enum ExportOutput {
     /// Opens the file, or without a path standard output. It creates a missing file, and removes the end of an
     /// interrupted export, from the first line that is incomplete or that this run writes again.
     /// - Throws: `Stop` if the file cannot be written, or is not an export of the same family or of all families.
-    static func open(_ path: String?, _ family: FamilyID?) throws -> (output: FileHandle, resumption: Resumption) {
+    static func openToResume(_ path: String?, _ family: FamilyID?) throws
+        -> (output: FileHandle, resumption: Resumption)
+    {
         guard let path else { return (.standardOutput, Resumption()) }
         if !FileManager.default.fileExists(atPath: path) {
             _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -78,8 +80,8 @@ enum ExportOutput {
                     isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
                     isCut = isCut || family == nil && entry.position == nil
-                    if !isCut { resumption.lastEntry = family == nil ? entry.position : entry.n }
-                case .leaf(let leaf): if !isCut { resumption.lastEntry = leaf.position }
+                    if !isCut { resumption.lastEntryNumber = family == nil ? entry.position : entry.n }
+                case .leaf(let leaf): if !isCut { resumption.lastEntryNumber = leaf.position }
                 case .end: resumption.isComplete = true
                 case .clock: isCut = true
                 case .checkpoint, .inclusion, .consistency, .other: if family != nil { isCut = true }
@@ -102,7 +104,7 @@ enum ExportOutput {
 /// Writes an export, and counts its entries.
 final class ExportSink: Sendable {
     private struct State {
-        var lines = LineSplitter()
+        var splitter = LineSplitter()
         var entryCount = 0
         /// The size of the log at the export's last checkpoint.
         var checkpointSize = 0
@@ -119,8 +121,8 @@ final class ExportSink: Sendable {
     func write(_ data: Data) throws {
         try output.write(contentsOf: data)
         state.withLock { state in
-            var (lines, newState) = (state.lines, state)
-            lines.add(data) { line in
+            var (splitter, newState) = (state.splitter, state)
+            splitter.add(data) { line in
                 if line.starts(with: Array(#"{"entry""#.utf8)) { newState.entryCount += 1 }
                 if line.starts(with: Array(#"{"end""#.utf8)) { newState.isComplete = true }
                 if line.starts(with: Array(#"{"checkpoint""#.utf8)),
@@ -130,7 +132,7 @@ final class ExportSink: Sendable {
                     newState.checkpointSize = Int(size)
                 }
             }
-            newState.lines = lines
+            newState.splitter = splitter
             state = newState
             state.progress.show("\(state.entryCount) entries written")
         }

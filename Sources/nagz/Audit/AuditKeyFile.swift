@@ -37,7 +37,7 @@ enum AuditKeyFile {
     static func checkedCheckpointFile(_ given: GivenOptions) throws -> CheckpointFile {
         let file = try checkpointFile(given)
         do {
-            try file.check(origin: try read(given).origin)
+            try file.checkReplaceable(origin: try read(given).origin)
         } catch let fault as CheckpointFile.Fault {
             throw Stop(.configuration, fault.description)
         }
@@ -66,7 +66,8 @@ enum AuditKeyFile {
         return keys.compactMap(\.1)
     }
 
-    /// Writes a key file that only its owner can read. Replacing a file is atomic.
+    /// Writes a key file that only its owner can read. Replacing a file is atomic; without `replacing` the file
+    /// must not exist.
     static func write(_ text: String, to path: String, replacing: Bool) throws {
         let target = replacing ? path + ".new" : path
         // The remains of an interrupted write may be readable by others.

@@ -6,20 +6,20 @@ import Server
 enum AuditKeysCommand {
     static func run(_ arguments: inout Arguments) async throws {
         switch arguments.takeNext() {
-        case nil, "list": try list(arguments)
-        case "new": try create(&arguments)
-        case "rotate": try rotate(arguments)
+        case nil, "list": try printPublicKeys(arguments)
+        case "new": try createKeyFile(&arguments)
+        case "rotate": try rotateSigningKey(arguments)
         case "rotate-master": try await rotateMasterKey(&arguments)
         case let command?: throw Commands.unknownCommandError(["audit", "keys", command])
         }
     }
 
-    private static func list(_ arguments: Arguments) throws {
+    private static func printPublicKeys(_ arguments: Arguments) throws {
         try arguments.finish()
         for key in try AuditKeyFile.read(arguments.givenOptions).signingKeys { print(key.verifier.text) }
     }
 
-    private static func create(_ arguments: inout Arguments) throws {
+    private static func createKeyFile(_ arguments: inout Arguments) throws {
         guard let origin = try arguments.takeValue("--origin"), VerifierKey.isValidName(origin) else {
             throw Stop(
                 .usage, "--origin NAME is required: the log's name, such as nagz.example.org/1, without spaces and +")
@@ -39,7 +39,7 @@ enum AuditKeysCommand {
     }
 
     /// Inserts a new signing key into the key file, before the present ones.
-    private static func rotate(_ arguments: Arguments) throws {
+    private static func rotateSigningKey(_ arguments: Arguments) throws {
         try arguments.finish()
         let old = try AuditKeyFile.read(arguments.givenOptions)
         try editKeyFile(arguments.givenOptions) { lines in
@@ -62,7 +62,7 @@ enum AuditKeysCommand {
             switch steps {
             case []: try await printMasterKeys(url, given)
             case ["--new"]: try addMasterKey(given)
-            case ["--wrap"]: try await wrapPeopleKeys(url, given)
+            case ["--wrap"]: try await rewrapWithNextMasterKey(url, given)
             case ["--retire"]: try await retireOldMasterKeys(url, given)
             default: throw Stop(.usage, "pass only one of --new, --wrap and --retire")
             }
@@ -99,7 +99,7 @@ enum AuditKeysCommand {
     }
 
     /// Puts the next master key into use in the file, and wraps all keys of people with it.
-    private static func wrapPeopleKeys(_ url: String, _ given: GivenOptions) async throws {
+    private static func rewrapWithNextMasterKey(_ url: String, _ given: GivenOptions) async throws {
         try editKeyFile(given) { lines in
             guard let nextIndex = lines.firstIndex(where: { isOfKind("next", $0) }) else { return }
             let line = "seal" + lines.remove(at: nextIndex).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
@@ -120,7 +120,7 @@ enum AuditKeysCommand {
         guard keys.masterKeys.count > 1 else {
             return print("there is only one master key: there is nothing to retire")
         }
-        try await Rewrapping.retire(databaseURL: url, keys: keys)
+        try await Rewrapping.retireOldMasters(databaseURL: url, keys: keys)
         try editKeyFile(given) { lines in
             let first = lines.firstIndex { isOfKind("seal", $0) }
             lines = lines.enumerated().filter { !isOfKind("seal", $0.element) || $0.offset == first }.map(\.element)

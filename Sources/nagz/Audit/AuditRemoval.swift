@@ -17,9 +17,10 @@ enum AuditRemoval {
         let prunePoints = try await Pruning(before: cutoff).run(
             databaseURL: url, keys: try AuditKeyFile.read(arguments.givenOptions), isDryRun: isDryRun
         ) { point in
-            print("family \(point.family): \(counted(point.entries, "entry", "entries")), up to number \(point.number)")
+            let entries = counted(point.entryCount, "entry", "entries")
+            print("family \(point.family): \(entries), up to number \(point.lastNumber)")
         }
-        let entryCount = prunePoints.reduce(0) { $0 + $1.entries }
+        let entryCount = prunePoints.reduce(0) { $0 + $1.entryCount }
         print(
             "\(counted(entryCount, "entry", "entries")) of \(counted(prunePoints.count, "family", "families")) from before \(cutoff.rfc3339) "
                 + (isDryRun ? "would be deleted; --yes deletes them" : "deleted, with a signed record for each family"))
@@ -43,9 +44,9 @@ enum AuditRemoval {
         }
         for chain in extent.chains {
             let chainName = chain.family == FamilyID(high: 0, low: 0) ? "outside families" : "family \(chain.family)"
-            print("\(chainName): \(counted(chain.bodies, "body", "bodies"))")
+            print("\(chainName): \(counted(chain.bodyCount, "body", "bodies"))")
         }
-        let bodiesText = counted(extent.bodies, "body", "bodies")
+        let bodiesText = counted(extent.bodyCount, "body", "bodies")
         guard !isDryRun else {
             print(
                 "would delete \(bodiesText), the key that sealed them and the account's personal data; --yes deletes them"

@@ -10,7 +10,7 @@ import Server
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
         let pinned = try AuditKeyFile.takePinnedKeys(&arguments)
-        let witnesses = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }.map { text in
+        let witnessNotes = try arguments.takeValues("--witness").flatMap { try WitnessFile.read($0) }.map { text in
             guard let note = SignedNote(text) else {
                 throw Stop(.configuration, "a witness's checkpoint is not a signed note")
             }
@@ -21,10 +21,10 @@ enum AuditVerify {
         let client = try arguments.takeValue("--url").map(AuditClient.init)
         let path = client == nil ? arguments.takeNext() : nil
         try arguments.finish()
-        let check = AuditExportCheck(pinned: pinned, witnesses: witnesses)
+        let check = AuditExportCheck(pinned: pinned, witnessNotes: witnessNotes)
         if let client {
             try await client.export(AuditExportQuery(familyID: family)) { try check.add($0) }
-            try await check.compare(witnesses, with: client)
+            try await check.checkExtends(witnessNotes, with: client)
         } else if let path {
             try addFile(path, to: check)
         } else {
@@ -54,7 +54,7 @@ extension Arguments {
 /// Verifies one audit log, from bytes of any source.
 final class AuditExportCheck: Sendable {
     private struct State {
-        var lines = LineSplitter()
+        var splitter = LineSplitter()
         /// The lines that were added last. Other threads parse them while the earlier lines are verified.
         var readAhead: ReadAhead?
         var verifier: AuditLogVerifier
@@ -67,19 +67,19 @@ final class AuditExportCheck: Sendable {
     private let state: Locked<State>
     private let startedAt = ContinuousClock.now
 
-    init(pinned: [VerifierKey], witnesses: [SignedNote]) {
-        state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
+    init(pinned: [VerifierKey], witnessNotes: [SignedNote]) {
+        state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnessNotes)))
     }
 
-    /// Adds bytes of the log, and verifies the lines that were added before. `compare` and `finish` verify the last
-    /// lines.
+    /// Adds bytes of the log, and verifies the lines that were added before. `checkExtends` and `finish` verify the
+    /// last lines.
     /// - Throws: `Stop` with exit code 1 and the first invalid entry, or 2 for a line that cannot be parsed.
     func add(_ data: Data) throws {
         try state.withLock { state in
             // Checks that need only one entry run on all processors, while the chains of earlier entries are verified
             // in order.
             let earlier = state.readAhead
-            state.readAhead = ReadAhead(state.lines.takeCompleteLines(adding: data))
+            state.readAhead = ReadAhead(state.splitter.takeCompleteLineBytes(adding: data))
             if let earlier { try Self.check(earlier.waitForLines(), &state) }
         }
     }
@@ -88,8 +88,8 @@ final class AuditExportCheck: Sendable {
         for line in lines {
             state.lineCount += 1
             switch line {
-            case .record(let record): try check(record, &state.verifier)
-            case .bytes(let bytes):
+            case .entry(let record): try check(record, &state.verifier)
+            case .unparsed(let bytes):
                 guard let exportLine = AuditExportLine(bytes) else {
                     throw Stop(.incomplete, "line \(state.lineCount) is not a line of an export")
                 }
@@ -124,13 +124,13 @@ final class AuditExportCheck: Sendable {
     }
 
     /// Verifies, with proofs of a server, that its log extends the witnesses' checkpoints.
-    func compare(_ witnesses: [SignedNote], with client: AuditClient) async throws {
+    func checkExtends(_ witnessNotes: [SignedNote], with client: AuditClient) async throws {
         let newestSize = try state.withLock { state in
             try Self.verifyReadAhead(&state)
             return state.verifier.newestCheckpoint?.size
         }
         guard let newestSize else { return }
-        for oldSize in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size })
+        for oldSize in Set(witnessNotes.compactMap { Checkpoint(text: $0.text)?.size })
         where oldSize > 0 && oldSize < newestSize {
             let proof = try await client.call(
                 API.proveAuditConsistency, ConsistencyQuery(old: Int(oldSize), new: Int(newestSize)))
@@ -162,8 +162,8 @@ final class AuditExportCheck: Sendable {
                     .incomplete, "INCOMPLETE: the newest checkpoint (\(newest.time.rfc3339)) is older than --max-age")
             }
             let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
-            let signedCount = Self.entryCountText(verifier.entryCount - verifier.unsignedCount)
-            print("SOUND: \(signedCount) of \(scope), up to \(newest.time.rfc3339)")
+            let signedCountText = Self.entryCountText(verifier.entryCount - verifier.unsignedCount)
+            print("SOUND: \(signedCountText) of \(scope), up to \(newest.time.rfc3339)")
             print("  log      \(newest.origin), \(Self.entryCountText(newest.size)), root \(hexadecimal(newest.root))")
             if verifier.unsignedCount > 0 {
                 print("  unsigned \(Self.entryCountText(verifier.unsignedCount)), newer than the newest checkpoint")
@@ -171,8 +171,8 @@ final class AuditExportCheck: Sendable {
             if verifier.missingBodyCount > 0 {
                 print("  erased   \(verifier.missingBodyCount) bodies, each with its record")
             }
-            let rate = seconds > 0 ? Double(verifier.entryCount) / seconds : 0
-            print("  took     \(Int(seconds * 1_000)) ms, \(Int(rate)) entries/s")
+            let entriesPerSecond = seconds > 0 ? Double(verifier.entryCount) / seconds : 0
+            print("  took     \(Int(seconds * 1_000)) ms, \(Int(entriesPerSecond)) entries/s")
         }
     }
 }

@@ -33,14 +33,14 @@ enum AuditWitness {
         guard let newest = trustedKeys.checkpoint(in: note) else {
             throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
         }
-        if let last = storedNotes.last { try await compare(newest, with: last, client) }
+        if let last = storedNotes.last { try await checkThat(newest, extends: last, client) }
         if storedNotes.last != checkpointText { try append(checkpointText, to: path) }
-        if let pushURL { try await client.push(checkpointText, to: pushURL) }
+        if let pushURL { try await client.post(checkpointText, to: pushURL) }
         print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
     }
 
-    private static func compare(
-        _ newest: Checkpoint, with lastNote: String, _ client: AuditClient
+    private static func checkThat(
+        _ newest: Checkpoint, extends lastNote: String, _ client: AuditClient
     ) async throws {
         guard let last = SignedNote(lastNote).flatMap({ Checkpoint(text: $0.text) }) else {
             throw Stop(.configuration, "the last checkpoint in the witness's file is invalid")

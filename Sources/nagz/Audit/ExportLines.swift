@@ -22,7 +22,7 @@ struct LineSplitter {
     }
 
     /// Adds bytes; removes all complete lines and returns them with their line feeds.
-    mutating func takeCompleteLines(adding bytes: some Collection<UInt8>) -> [UInt8] {
+    mutating func takeCompleteLineBytes(adding bytes: some Collection<UInt8>) -> [UInt8] {
         incompleteLine += bytes
         guard let end = incompleteLine.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         let complete = Array(incompleteLine[...end])
@@ -34,15 +34,15 @@ struct LineSplitter {
 /// A line of an export, parsed as far as that is possible without earlier lines.
 enum ParsedLine: Sendable {
     /// An entry in the server's exact form.
-    case record(ExportRecord)
+    case entry(ExportRecord)
     /// Any other line, which needs the JSON parser.
-    case bytes(ArraySlice<UInt8>)
+    case unparsed(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
         if case .entry(let entry, let payload, let position)? = EntryLineParser.parse(line) {
-            self = .record(.prepared(PreparedEntry(entry, payload, position: position)))
+            self = .entry(.prepared(PreparedEntry(entry, payload, position: position)))
         } else {
-            self = .bytes(line)
+            self = .unparsed(line)
         }
     }
 

@@ -4,7 +4,7 @@ import Foundation
 /// all commands.
 struct ConfigurationFile: Sendable {
     /// The maximum size of the file in bytes.
-    private static let maxSize = 1 << 20
+    private static let maxBytes = 1 << 20
 
     let path: String
     private(set) var entries: [String: (line: Int, text: String)] = [:]
@@ -14,13 +14,13 @@ struct ConfigurationFile: Sendable {
     /// Reads a file. If it cannot be read, there are no entries, and there is a fault.
     init(reading path: String) {
         self.init(path: path, text: "")
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.maxSize + 1)
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.maxBytes + 1)
         else {
             let reason = String(cString: strerror(errno))
             faults = [Stop(.configuration, "the configuration file “\(path)” cannot be read: \(reason)")]
             return
         }
-        guard data.count <= Self.maxSize, let text = String(data: data, encoding: .utf8) else {
+        guard data.count <= Self.maxBytes, let text = String(data: data, encoding: .utf8) else {
             faults = [Stop(.usage, "\(path):1: a configuration file is text in UTF-8 of at most 1 MB")]
             return
         }

@@ -101,13 +101,13 @@ enum OptionFormat: Sendable {
 /// The options that were given by command line, environment and configuration file, in this order of precedence.
 struct GivenOptions: Sendable {
     /// The texts of the command line, by the options' names.
-    var flags: [String: String] = [:]
+    var commandLine: [String: String] = [:]
     let environment: [String: String]
     let file: ConfigurationFile?
 
     /// Returns an option's text and its origin; nil if it was not given.
     func value(of option: any AnyOption) -> GivenValue? {
-        if let text = flags[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
+        if let text = commandLine[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
         if let variable = option.variable, let text = environment[variable] {
             return GivenValue(text: text, origin: .environment(variable))
         }
@@ -172,7 +172,7 @@ extension Arguments {
         var given = GivenOptions(environment: environment, file: path.map(ConfigurationFile.init(reading:)))
         if verb != "config", !Options.checkingVerbs.contains(verb), let fault = given.file?.faults.first { throw fault }
         for option in Options.all where option.isAccepted(by: verb) {
-            given.flags[option.name] = option.isSwitch ? takeSwitch(option.flag) : try takeValue(option.flag)
+            given.commandLine[option.name] = option.isSwitch ? takeSwitch(option.flag) : try takeValue(option.flag)
         }
         return given
     }

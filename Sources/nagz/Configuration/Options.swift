@@ -13,11 +13,11 @@ enum Options {
 
     /// The options in the order in which they are shown.
     static let all: [any AnyOption] = [
-        databaseURL, standby, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port,
-        loops, connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
-        pushTokens, webhookSecret, apnsKey, vapidKey, vapidContact, mail, mailFrom, mailPassword, publicURL,
-        deliveryNetworks, deliveries, auditCheck,
-        rateLimits, log, slowQueries, otlp,
+        databaseURL, standby, ownerDatabaseURL, migrationsFolder, tokenKeys, auditKeyring, auditCheckpointFile, host,
+        port, loopCount, databaseConnections, metrics, cors, homeRedirect, proxies, drainSeconds, purgeDays,
+        escalationPlan, scheduler, push, sms, sendsTokensAndPhones, webhookSecret, apnsKey, vapidKey, vapidContact,
+        mail, mailFrom, mailPassword, publicURL, deliveryNetworks, deliveries, auditCheck,
+        rateLimits, logLevel, slowQueryThreshold, otlp,
         developmentTokens, modelURL,
         modelName, modelKeyFile, modelPrompts,
     ]
@@ -45,7 +45,7 @@ enum Options {
         "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], format: .connectionString,
         parse: checkedConnectionString)
     /// The folder of the migrations.
-    static let migrations = Option(
+    static let migrationsFolder = Option(
         "migrations", variable: "NAGZ_MIGRATIONS", defaultText: "Migrations", verbs: ["serve", "migrate"],
         parse: Migrate.existingFolder)
 
@@ -74,9 +74,9 @@ enum Options {
     static let host = Option("host", defaultText: defaults.host) { $0 }
     static let port = Option("port", defaultText: "\(defaults.port)") { UInt16(try parseNumber($0, in: 0...65_535)) }
     /// The number of event loops, with one thread each.
-    static let loops = Option("loops", defaultText: "\(defaults.loops)") { try parseNumber($0, in: 1...256) }
+    static let loopCount = Option("loops", defaultText: "\(defaults.loops)") { try parseNumber($0, in: 1...256) }
     /// The number of database sessions for requests.
-    static let connections = Option("connections", defaultText: "four a loop, at most 16") {
+    static let databaseConnections = Option("connections", defaultText: "four a loop, at most 16") {
         try parseNumber($0, in: 1...1_000)
     }
     /// The address of `/metrics`.
@@ -85,7 +85,7 @@ enum Options {
     /// The origins that may call the API from a browser.
     static let cors = Option("cors", defaultText: defaults.corsOrigins.joined(separator: ","), parse: parseList)
     /// The path or URL to which `/` leads.
-    static let home = Option("home", defaultText: "a page with links", format: .webAddress) { text in
+    static let homeRedirect = Option("home", defaultText: "a page with links", format: .webAddress) { text in
         var configuration = defaults
         guard configuration.setHomeRedirect(text) else {
             throw OptionError("takes a path such as /console, or an http or https URL")
@@ -104,16 +104,17 @@ enum Options {
 
     /// The seconds after SIGTERM or SIGINT during which the server still serves, but answers 503 to
     /// `/health/ready`.
-    static let drainDelay = Option("drain-delay", defaultText: "0") { try parseNumber($0, in: 0...300) }
+    static let drainSeconds = Option("drain-delay", defaultText: "0") { try parseNumber($0, in: 0...300) }
 
     // MARK: Jobs and notifications
 
     /// The days from the deletion of an account to its purge.
-    static let purgeAfter = Option("purge-after", defaultText: "\(defaults.purgeDays)") {
+    static let purgeDays = Option("purge-after", defaultText: "\(defaults.purgeDays)") {
         try parseNumber($0, in: AccountPurgeCommand.allowedDays)
     }
     /// The times at which nags escalate.
-    static let escalation = Option("escalation", defaultText: EscalationPlan.standard.text, parse: readEscalationPlan)
+    static let escalationPlan = Option(
+        "escalation", defaultText: EscalationPlan.standard.text, parse: readEscalationPlan)
     /// Whether this instance escalates nags.
     static let scheduler = Option("scheduler", defaultText: "on", parse: parseSwitch)
     /// The provider of push messages: `log`, a webhook's URL, or Apple's service.
@@ -126,7 +127,7 @@ enum Options {
         (path: path, key: try KeyFile.read(path, name: "the APNs key file"))
     }
     /// Whether webhooks get people's device tokens and telephone numbers.
-    static let pushTokens = Option("push-tokens", defaultText: "off", parse: parseSwitch)
+    static let sendsTokensAndPhones = Option("push-tokens", defaultText: "off", parse: parseSwitch)
     static let vapidKey = Option("vapid-key-file", variable: "NAGZ_VAPID_KEY_FILE") { path in
         (path: path, key: try KeyFile.read(path, name: "the VAPID key file"))
     }
@@ -161,12 +162,12 @@ enum Options {
 
     static let rateLimits = Option("rate-limits", defaultText: "on", parse: parseSwitch)
     /// The lowest severity that is logged.
-    static let log = Option("log", defaultText: "info") { text in
+    static let logLevel = Option("log", defaultText: "info") { text in
         guard let level = Log.Level(named: text) else { throw OptionError("takes info, warning, error or off") }
         return level
     }
     /// The duration from which a statement is logged as slow: milliseconds, or `off`.
-    static let slowQueries = Option("slow-queries", defaultText: "500") { text -> Duration? in
+    static let slowQueryThreshold = Option("slow-queries", defaultText: "500") { text -> Duration? in
         text == "off" ? nil : .milliseconds(try parseNumber(text, in: 1...60_000))
     }
     /// The collector of traces; `off` for no traces.

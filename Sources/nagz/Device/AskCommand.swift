@@ -10,7 +10,7 @@ struct AskCommand: Sendable {
     let name: String
     let operation: AIOperationID
     /// Whether the answer depends on the server's records, of which the device has a copy.
-    let usesRecords: Bool
+    let usesServerRecords: Bool
     let ask: @Sendable (any AIService, AskContext) async throws -> PrintableAnswer
 
     init<Question, Response: WireOutput>(
@@ -20,7 +20,7 @@ struct AskCommand: Sendable {
     ) {
         self.name = name
         self.operation = operation.id
-        usesRecords = operation.factDepth != .none
+        usesServerRecords = operation.factDepth != .none
         ask = { service, context in
             let answer = try await service.answer(operation, try question(context))
             return PrintableAnswer(json: answer.jsonValue, lines: lines(answer))
@@ -47,7 +47,7 @@ struct AskContext {
     /// Returns the nag that the person named.
     func requireNag() throws -> NagID {
         guard let subject else { throw Stop(.usage, "nagz device \(commandName) takes a NAG") }
-        return try context.findNag(subject, cache, family)
+        return try context.resolveNagID(subject, cache, family)
     }
 
     /// Returns the question in the person's own words.
@@ -62,7 +62,7 @@ struct AskContext {
     }
 
     /// Returns the named user, or the one who is signed in.
-    func requireUser() throws -> UserID {
+    func resolveUser() throws -> UserID {
         guard let user = subject.map({ UserID($0) }) ?? session.userID else {
             throw Stop(.usage, "nagz device \(commandName) takes a user's id")
         }

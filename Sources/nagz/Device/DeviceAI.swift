@@ -42,7 +42,7 @@ enum DeviceAI {
         let update = PreferenceUpdate(preferences: [setting.key.rawValue: try setting.jsonValue(of: text)])
         _ = try await client.call(API.updatePreferences, FamilyQuery(familyID: family), update)
         _ = try await context.makeSyncService(client, session, cache, mode: .cursor).run(family)
-        try await context.downloadProviders(client, cache, family)
+        try await context.downloadProvidersIfUsed(client, cache, family)
     }
 
     private static func show(
@@ -96,11 +96,11 @@ enum AISetting: String, CaseIterable {
     /// Whether rules, models or nothing may answer: an `AIMode`.
     case mode
     /// Where questions may be answered: a `PrivacyLevel`.
-    case privacy
+    case privacyLevel = "privacy"
     /// Whether this device answers.
-    case onDevice = "on-device"
+    case answersOnDevice = "on-device"
     /// Whether the server answers.
-    case server
+    case answersOnServer = "server"
     /// The model that writes in the mode `auto`.
     case localModel = "local-model"
     /// The model that is asked with the person's own key.
@@ -108,9 +108,9 @@ enum AISetting: String, CaseIterable {
     /// The number of tokens above which a question to the coach goes to the server.
     case tokenThreshold = "token-threshold"
     /// The days for which the history of the person's questions is stored.
-    case retentionDays = "retention-days"
+    case historyRetentionDays = "retention-days"
     /// Whether the history has only questions that got no answer.
-    case errorsOnly = "errors-only"
+    case historyErrorsOnly = "errors-only"
 
     static func named(_ name: String) throws -> AISetting {
         guard let setting = AISetting(rawValue: name) else {
@@ -123,14 +123,14 @@ enum AISetting: String, CaseIterable {
     var key: PreferenceKey {
         switch self {
         case .mode: .aiMode
-        case .privacy: .aiPrivacyLevel
-        case .onDevice: .aiOnDeviceEnabled
-        case .server: .aiServerEnabled
+        case .privacyLevel: .aiPrivacyLevel
+        case .answersOnDevice: .aiOnDeviceEnabled
+        case .answersOnServer: .aiServerEnabled
         case .localModel: .aiLocalModel
         case .cloudModel: .aiCloudModel
         case .tokenThreshold: .aiTokenThreshold
-        case .retentionDays: .aiLogRetentionDays
-        case .errorsOnly: .aiLogErrorsOnly
+        case .historyRetentionDays: .aiLogRetentionDays
+        case .historyErrorsOnly: .aiLogErrorsOnly
         }
     }
 
@@ -138,11 +138,11 @@ enum AISetting: String, CaseIterable {
     /// choice.
     func jsonValue(of text: String) throws -> JSONValue {
         switch self {
-        case .mode, .privacy: return .string(text)
+        case .mode, .privacyLevel: return .string(text)
         case .localModel, .cloudModel: return text == "none" ? .null : .string(text)
-        case .onDevice, .server, .errorsOnly:
+        case .answersOnDevice, .answersOnServer, .historyErrorsOnly:
             return .bool(try Self.parseSwitch(text, of: rawValue))
-        case .tokenThreshold, .retentionDays:
+        case .tokenThreshold, .historyRetentionDays:
             guard let number = Int64(text) else { throw Stop(.usage, "\(rawValue) takes a whole number") }
             return .integer(number)
         }
@@ -158,14 +158,14 @@ enum AISetting: String, CaseIterable {
     func valueText(in choices: AIChoices, answersOnDevice: Bool) -> String {
         switch self {
         case .mode: choices.mode.rawValue
-        case .privacy: choices.privacyLevel.rawValue
-        case .onDevice: answersOnDevice ? "on" : "off"
-        case .server: choices.isServerEnabled ? "on" : "off"
+        case .privacyLevel: choices.privacyLevel.rawValue
+        case .answersOnDevice: answersOnDevice ? "on" : "off"
+        case .answersOnServer: choices.isServerEnabled ? "on" : "off"
         case .localModel: choices.localModel ?? "none"
         case .cloudModel: choices.cloudModel ?? "none"
         case .tokenThreshold: "\(choices.tokenThreshold)"
-        case .retentionDays: "\(choices.logRetentionDays)"
-        case .errorsOnly: choices.logsErrorsOnly ? "on" : "off"
+        case .historyRetentionDays: "\(choices.logRetentionDays)"
+        case .historyErrorsOnly: choices.logsErrorsOnly ? "on" : "off"
         }
     }
 
@@ -173,19 +173,19 @@ enum AISetting: String, CaseIterable {
     func meaning(_ choices: AIChoices) -> String {
         switch self {
         case .mode: choices.mode.meaning
-        case .privacy:
+        case .privacyLevel:
             switch choices.privacyLevel {
             case .local: "questions stay on this device"
             case .cloud: "questions go to the server"
             case .auto: "questions are answered here where this device can, else at the server"
             }
-        case .onDevice: "whether this device answers; if off, only the server does"
-        case .server: "whether the server answers; if off, only this device does"
+        case .answersOnDevice: "whether this device answers; if off, only the server does"
+        case .answersOnServer: "whether the server answers; if off, only this device does"
         case .localModel: "foundation_models, local_model or the server's model: the one that writes in the mode auto"
         case .cloudModel: "which of your own keys' models is asked"
         case .tokenThreshold: "questions to the coach with more tokens go to the server; an excuse's words stay here"
-        case .retentionDays: "days for which the history of your questions is stored, 7 to 365"
-        case .errorsOnly: "whether the history has only questions that got no answer"
+        case .historyRetentionDays: "days for which the history of your questions is stored, 7 to 365"
+        case .historyErrorsOnly: "whether the history has only questions that got no answer"
         }
     }
 }

@@ -32,10 +32,10 @@ enum DeviceAnswers {
             let answer = try await command.ask(localService, askContext)
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.currentTime(),
-                microseconds: MachineClock.uptimeMicroseconds() - startMicroseconds,
-                dataAge: command.usesRecords ? localService.dataAge : nil)
+                elapsedMicroseconds: MachineClock.uptimeMicroseconds() - startMicroseconds,
+                dataAge: command.usesServerRecords ? localService.dataAge : nil)
             latestRecords.record = record
-            return try printAnswer(answer, latestRecords, cache, context)
+            return try storeAndPrint(answer, latestRecords, cache, context)
         }
         let serverService = try context.makeServerService(session) { latestRecords.execution = $0 }
         let service = OnDeviceAIService(
@@ -44,7 +44,7 @@ enum DeviceAnswers {
             failure: { ($0 as? ClientError)?.serverFailure }, stopwatch: MachineClock.uptimeMicroseconds,
             record: { latestRecords.record = $0 })
         let answer = try await command.ask(service, askContext)
-        try printAnswer(answer, latestRecords, cache, context)
+        try storeAndPrint(answer, latestRecords, cache, context)
     }
 
     /// Returns the provider of that name: the rules, the server's gateway, or one of the person's own keys.
@@ -90,7 +90,7 @@ enum DeviceAnswers {
         },
         AskCommand(
             "patterns", AIOperations.patterns,
-            about: { MemberQuestion(userID: try $0.requireUser(), familyID: $0.family) }
+            about: { MemberQuestion(userID: try $0.resolveUser(), familyID: $0.family) }
         ) { answer in
             let lines = answer.insights.map { "\($0.dayOfWeek.rawValue): \($0.missCount) misses" }
             return lines.isEmpty ? ["no weekday stands out in the last 90 days"] : lines
@@ -111,7 +111,7 @@ enum DeviceAnswers {
     ]
 
     /// Stores the record of an answer in the cache, and prints the answer.
-    private static func printAnswer(
+    private static func storeAndPrint(
         _ answer: PrintableAnswer, _ latestRecords: LatestRecords, _ cache: EventCache, _ context: DeviceContext
     ) throws {
         let record = latestRecords.record
@@ -120,7 +120,7 @@ enum DeviceAnswers {
             return print(json: [
                 "answer": answer.json, "place": record.map { .string($0.place.rawValue) } ?? .null,
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
-                "microseconds": record.map { .integer($0.microseconds) } ?? .null,
+                "microseconds": record.map { .integer($0.elapsedMicroseconds) } ?? .null,
                 "data_age_seconds": record?.dataAge.map { .integer($0.microseconds / 1_000_000) } ?? .null,
                 "execution": latestRecords.execution?.jsonValue ?? .null,
             ])

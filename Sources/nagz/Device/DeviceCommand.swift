@@ -28,7 +28,7 @@ enum DeviceCommand {
             case "ai": try await DeviceAI.run(context, &arguments)
             case "constraint": try DeviceConstraints.run(context, &arguments)
             case "history": try await DeviceHistory.run(context, &arguments)
-            case "outbox": try DeviceStatus.showOutbox(context, &arguments)
+            case "outbox": try DeviceStatus.showOrDismissOutbox(context, &arguments)
             case "status": try DeviceStatus.showStatus(context, &arguments)
             case "model":
                 try await ModelCommand.run(
@@ -43,7 +43,7 @@ enum DeviceCommand {
         } catch {
             // The folder is cleared only if the server says that the account was deleted. After the end of a session
             // the person may sign in again.
-            if case ClientError.accountDeleted = error { try? context.folder.clear() }
+            if case ClientError.accountDeleted = error { try? context.folder.clearPersonalFiles() }
             throw Stop(device: error)
         }
     }

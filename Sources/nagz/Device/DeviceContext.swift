@@ -39,14 +39,15 @@ struct DeviceContext {
     /// - Parameter checksPages: whether to check the whole file for damage.
     func openCache(checksPages: Bool = false) throws -> EventCache {
         try folder.create()
-        let cache = try EventCache(path: folder.cachePath, seal: try folder.loadSeal(), checksPages: checksPages)
+        let cache = try EventCache(
+            path: folder.cachePath, seal: try folder.loadOrCreateSeal(), checksPages: checksPages)
         if cache.wasRebuilt { printNotice("the cache was damaged; it was moved aside and is downloaded again") }
         return cache
     }
 
     func openOutbox() throws -> Outbox {
         try folder.create()
-        return try Outbox(path: folder.outboxPath, seal: try folder.loadSeal())
+        return try Outbox(path: folder.outboxPath, seal: try folder.loadOrCreateSeal())
     }
 
     func makeClient(_ session: DeviceSession) throws -> ServerClient {
@@ -62,15 +63,15 @@ struct DeviceContext {
         -> SyncService
     {
         let outbox = try openOutbox()
-        try noticeUnreadableItems(outbox)
+        try warnOfUnreadableItems(outbox)
         return SyncService(
             cache: cache, outbox: outbox, source: client, mode: mode, logKey: session.logKey,
             now: MachineClock.currentTime)
     }
 
     /// Returns the number of items that another key has sealed, and prints a notice if there are any.
-    @discardableResult func noticeUnreadableItems(_ outbox: Outbox) throws -> Int {
-        let count = try outbox.unreadableCount()
+    @discardableResult func warnOfUnreadableItems(_ outbox: Outbox) throws -> Int {
+        let count = try outbox.totalUnreadableCount()
         guard count > 0 else { return 0 }
         printNotice(
             "\(counted(count, "action")) in the outbox cannot be read or uploaded, because the key is not the one that"
@@ -81,7 +82,7 @@ struct DeviceContext {
 
     /// Downloads the server's list of model providers into the cache, if the person's mode allows models beyond this
     /// device.
-    func downloadProviders(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
+    func downloadProvidersIfUsed(_ client: ServerClient, _ cache: EventCache, _ family: FamilyID) async throws {
         let mode = try cache.choices(of: family).mode
         guard mode == .auto || mode == .byoOnly else { return }
         try cache.store(try await client.call(API.listModelProviders, FamilyQuery(familyID: family)), of: family)
@@ -96,10 +97,10 @@ struct DeviceContext {
         _ cache: EventCache, _ family: FamilyID, of session: DeviceSession, continuesSession: Bool = false,
         report: @escaping (ExecutionReport) -> Void = { _ in }
     ) throws -> LocalAIService {
-        let outboxCompletions = try openOutbox().completedNags(in: family)
+        let outboxCompletions = try openOutbox().waitingCompletions(in: family)
         let phrasebook = try Phrasebook.english()
         let models = DeviceModels(gateway: try gateway.map { try LocalGateway($0.arguments, variant: $0.variant) })
-            .makeLocalModels(prompts: try ModelArguments.readPrompts() ?? .english(), phrasebook: phrasebook)
+            .makeLocalModels(prompts: try ModelArguments.readEnvironmentPrompts() ?? .english(), phrasebook: phrasebook)
         let log = ExecutionLog(
             user: session.userID, newID: MachineClock.newUUID, stopwatch: MachineClock.uptimeMicroseconds
         ) { record in
@@ -140,7 +141,7 @@ struct DeviceContext {
 
     /// Returns the ID of the nag that a text names: the whole ID, or the end of exactly one cached nag's ID. A whole ID
     /// is not looked up in the cache.
-    func findNag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
+    func resolveNagID(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
         if let id = NagID(text) { return id }
         let ending = text.lowercased()
         let matches = try cache.nags(of: family, includingClosed: true).filter {

@@ -47,7 +47,7 @@ extension Stop {
         case .accountDeleted:
             self.init(
                 .noPermission, "this account was deleted; session, cache and outbox were removed from this device")
-        case .unsaved: self.init(.inputOutput, "new tokens could not be saved: is the disk full?")
+        case .tokensUnsaved: self.init(.inputOutput, "new tokens could not be saved: is the disk full?")
         case .refused(let refusal):
             let code: Code =
                 switch refusal.status {

@@ -34,7 +34,7 @@ enum DeviceHistory {
             let execution = record.execution
             return [
                 record.createdAt.displayText, record.operation.rawValue,
-                record.errorCode ?? execution.engine + (execution.isModelReplaced ? " in place of a model" : ""),
+                record.errorCode ?? execution.engineText + (execution.isModelReplaced ? " in place of a model" : ""),
                 execution.violationReason ?? execution.reason ?? "",
             ]
         }

@@ -18,7 +18,7 @@ enum DeviceMeasure {
         let path = context.folder.path + "/measure.db"
         try EventCache.remove(path)
         defer { try? EventCache.remove(path) }
-        let cache = try EventCache(path: path, seal: try context.folder.loadSeal())
+        let cache = try EventCache(path: path, seal: try context.folder.loadOrCreateSeal())
         let client = try context.makeClient(session)
         let service = SyncService(cache: cache, outbox: nil, source: client, now: MachineClock.currentTime)
         let startMicroseconds = MachineClock.uptimeMicroseconds()
@@ -32,11 +32,13 @@ enum DeviceMeasure {
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), log: .silent(for: session.userID))
         let serverService = ServerAIService(client)
         _ = try await (localService.selectTone(nagID: first), localService.predictCompletion(nagID: first))
-        let tone = try await measure(answerCount, nags) { _ = try await localService.selectTone(nagID: $0) }
-        let prediction = try await measure(answerCount, nags) {
+        let tone = try await measureMicroseconds(answerCount, nags) { _ = try await localService.selectTone(nagID: $0) }
+        let prediction = try await measureMicroseconds(answerCount, nags) {
             _ = try await localService.predictCompletion(nagID: $0)
         }
-        let request = try await measure(requestCount, nags) { _ = try await serverService.selectTone(nagID: $0) }
+        let request = try await measureMicroseconds(requestCount, nags) {
+            _ = try await serverService.selectTone(nagID: $0)
+        }
         let memberCount = max(1, try cache.counts().members)
         let size = try cache.usedBytes()
         // The data of deploy/bench covers three months.
@@ -58,7 +60,7 @@ enum DeviceMeasure {
 
     /// Asks `count` questions one after the other, and returns the median and the 99th percentile of their times in
     /// microseconds.
-    private static func measure(
+    private static func measureMicroseconds(
         _ count: Int, _ nags: [NagID], _ ask: (NagID) async throws -> Void
     ) async throws -> (median: Int64, p99: Int64) {
         var times: [Int64] = []

@@ -13,16 +13,16 @@ enum DeviceNags {
         try arguments.finish()
         let session = try context.requireSession()
         let family = try context.requireFamily(of: session)
-        let reportedNags = try context.openOutbox().completedNags(in: family)
+        let waitingCompletions = try context.openOutbox().waitingCompletions(in: family)
         let nags = try context.openCache().nags(of: family, includingClosed: includesClosed)
         if context.asJSON {
-            return print(json: .array(nags.map { $0.json(isReported: reportedNags.contains($0.id)) }))
+            return print(json: .array(nags.map { $0.json(isCompletionWaiting: waitingCompletions.contains($0.id)) }))
         }
         if nags.isEmpty { print("no \(includesClosed ? "" : "open ")nags on this device") }
         let now = MachineClock.currentTime()
         let rows = nags.map { nag in
             let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
-            let status = reportedNags.contains(nag.id) ? "done (to be uploaded)" : nag.statusWord(at: now)
+            let status = waitingCompletions.contains(nag.id) ? "done (to be uploaded)" : nag.statusWord(at: now)
             return [nag.id.ending, nag.dueAt.displayText, name, status, nag.description ?? nag.category]
         }
         for line in aligned(rows) { print(line) }
@@ -37,14 +37,14 @@ extension CachedNag {
         return opensAt.map { now < $0 } ?? false ? "upcoming" : status
     }
 
-    fileprivate func json(isReported: Bool) -> JSONValue {
+    fileprivate func json(isCompletionWaiting: Bool) -> JSONValue {
         [
             "id": .string(id.description), "creator_id": .string(creatorID.description),
             "recipient_id": .string(recipientID.description),
             "recipient_name": recipientName.map { .string($0) } ?? .null, "due_at": .string(dueAt.rfc3339),
             "category": .string(category), "description": description.map { .string($0) } ?? .null,
             "status": .string(status), "opens_at": opensAt.map { .string($0.rfc3339) } ?? .null,
-            "is_reported": .bool(isReported),
+            "is_reported": .bool(isCompletionWaiting),
         ]
     }
 }
@@ -62,7 +62,7 @@ enum OfflineActionCommand {
         let session = try context.requireSession()
         let family = try context.requireFamily(of: session)
         let cache = try context.openCache()
-        let nagID = try context.findNag(nagText, cache, family)
+        let nagID = try context.resolveNagID(nagText, cache, family)
         let act: InputAct
         switch (command, text) {
         case ("complete", _): act = .status(.completed, note: note)
@@ -76,16 +76,16 @@ enum OfflineActionCommand {
         case (_, let text?): act = .note(text: text)
         default: throw Stop(.usage, "nagz device \(command) takes a NAG and a TEXT")
         }
-        try requireOpen(nagID, act, cache, family)
+        try checkCompletion(nagID, act, cache, family)
         let item = OutboxItem(
             clientID: MachineClock.newIdentifier(), nagID: nagID, act: act, madeAt: MachineClock.currentTime(),
             capture: capture)
         try context.openOutbox().add(item, of: family)
-        try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
+        try await printOutcome(item, isOffline ? nil : try await DeviceSync.syncOnce(context, session, cache), context)
     }
 
     /// Refuses a completion at once if the device knows that the nag has ended or is not open yet.
-    private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
+    private static func checkCompletion(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
         guard case .status = act, let nag = try cache.nag(id, of: family) else { return }
         guard nag.status == NagStatus.open.rawValue else {
             throw Stop(.notApplied, "that nag is already \(nag.status)")

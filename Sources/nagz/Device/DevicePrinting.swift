@@ -77,11 +77,11 @@ extension ProviderName {
 
 extension ExecutionReport {
     /// The engine that answered, for people; the provider's name if this program does not know it.
-    var engine: String { ProviderName(rawValue: provider)?.displayText ?? provider }
+    var engineText: String { ProviderName(rawValue: provider)?.displayText ?? provider }
 
     /// The author of the answer: `by this device's model (small)`, `by the rules in place of this device's model
     /// (small): error`.
-    var displayText: String { "by \(engine)\(model.map { " (\($0))" } ?? "")\(fallbackText)" }
+    var displayText: String { "by \(engineText)\(model.map { " (\($0))" } ?? "")\(fallbackText)" }
 
     /// The reason why the rules answered, for people; empty if the rules were requested, or did not answer.
     private var fallbackText: String {
@@ -97,7 +97,7 @@ extension ExecutionReport {
 extension AnswerRecord {
     /// The record for people: `answered by this device in 0.4 ms: its copy is fresh`.
     var displayText: String {
-        let milliseconds = Double(microseconds) / 1_000
+        let milliseconds = Double(elapsedMicroseconds) / 1_000
         let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"
         let age = dataAge.map { "; its data is \($0.displayText) old" } ?? ""
         return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.displayText)\(age)"

@@ -64,12 +64,14 @@ enum DeviceSignIn {
         print("next: nagz device sync")
     }
 
+    /// Ends the session, and removes session, cache and outbox from this device. Without `--discard` it refuses while
+    /// an act waits in the outbox.
     static func logOut(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let discardsChanges = arguments.takeFlag("--discard")
         try arguments.finish()
         let session = try? context.folder.sessionFile.load()
         if FileManager.default.fileExists(atPath: context.folder.outboxPath), !discardsChanges {
-            let waitingCount = try context.openOutbox().waitingCount()
+            let waitingCount = try context.openOutbox().totalWaitingCount()
             guard waitingCount == 0 else {
                 throw Stop(
                     .notApplied,
@@ -80,9 +82,9 @@ enum DeviceSignIn {
         var isEndedAtServer = false
         if let session {
             // The device deletes its tokens whatever the server answers. A session without them expires at the server.
-            isEndedAtServer = (try? await context.makeClient(session).logOut()) != nil
+            isEndedAtServer = (try? await context.makeClient(session).logOutAtServer()) != nil
         }
-        try context.folder.clear(keepsDeviceSecret: true)
+        try context.folder.clearPersonalFiles(keepsDeviceSecret: true)
         if context.asJSON {
             print(json: ["signed_out": true, "ended_at_server": .bool(isEndedAtServer)])
         } else {
@@ -103,8 +105,8 @@ enum DeviceSignIn {
                 "This deletes the account of \(name) at \(session.server) for good. Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
-        _ = try await context.makeClient(session).deleteAccount()
-        try context.folder.clear()
+        _ = try await context.makeClient(session).deleteOwnAccount()
+        try context.folder.clearPersonalFiles()
         if context.asJSON { return print(json: ["deleted": true]) }
         print("the account was deleted; session, cache and outbox were removed from this device")
     }

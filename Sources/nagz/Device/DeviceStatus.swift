@@ -14,9 +14,9 @@ enum DeviceStatus {
         let session = try context.requireSession()
         let (cache, outbox, now) = (try context.openCache(), try context.openOutbox(), MachineClock.currentTime())
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
-        let (counts, size, answers) = (try cache.counts(), try cache.usedBytes(), try cache.latestAnswers())
-        let (waitingCount, unappliedCount) = (try outbox.waitingCount(), try outbox.unappliedItems().count)
-        try context.noticeUnreadableItems(outbox)
+        let (counts, size, answers) = (try cache.counts(), try cache.usedBytes(), try cache.latestAnswerPerOperation())
+        let (waitingCount, unappliedCount) = (try outbox.totalWaitingCount(), try outbox.unappliedItems().count)
+        try context.warnOfUnreadableItems(outbox)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
         let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
@@ -74,12 +74,12 @@ enum DeviceStatus {
         }
     }
 
-    static func showOutbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
+    static func showOrDismissOutbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         let dismissesItems = arguments.takeFlag("--put-away")
         try arguments.finish()
         let session = try context.requireSession()
         let outbox = try context.openOutbox()
-        let unreadableCount = try context.noticeUnreadableItems(outbox)
+        let unreadableCount = try context.warnOfUnreadableItems(outbox)
         if dismissesItems {
             let count = try outbox.dismissUnappliedItems()
             return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("dismissed: \(count)")
@@ -136,7 +136,8 @@ extension AnswerRecord {
     fileprivate var json: JSONValue {
         [
             "operation": .string(operation.rawValue), "place": .string(place.rawValue),
-            "reason": .string(reason.rawValue), "at": .string(at.rfc3339), "microseconds": .integer(microseconds),
+            "reason": .string(reason.rawValue), "at": .string(at.rfc3339),
+            "microseconds": .integer(elapsedMicroseconds),
         ]
     }
 }

@@ -24,12 +24,12 @@ enum DeviceSync {
         do {
             guard isWatching else {
                 let summary = try await service.run(family) { showProgress($0, context) }
-                try await context.downloadProviders(client, cache, family)
-                return try report(summary, try await takeNewPatternAlerts(localService), cache, context)
+                try await context.downloadProvidersIfUsed(client, cache, family)
+                return try printSummary(summary, try await takeNewPatternAlerts(localService), cache, context)
             }
             // If the server cannot be reached, the providers of the last download are used.
             do {
-                try await context.downloadProviders(client, cache, family)
+                try await context.downloadProvidersIfUsed(client, cache, family)
             } catch let error as ClientError where error.isTransient {
                 context.printNotice(Stop.message(for: error))
             }
@@ -59,20 +59,20 @@ enum DeviceSync {
 
     /// Runs one round of sync after an act on this device.
     /// - Throws: any error except a transient `ClientError`.
-    static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
+    static func syncOnce(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
         -> UploadOutcome
     {
         let service = try context.makeSyncService(session, cache)
         do {
             let summary = try await service.run(try context.requireFamily(of: session))
-            if summary.wasConsentWithdrawn { context.printNotice(withdrawalNotice) }
+            if summary.wasMediationConsentWithdrawn { context.printNotice(consentWithdrawalNotice) }
             return .synced(summary)
         } catch let error as ClientError where error.isTransient {
             return .postponed(error)
         }
     }
 
-    private static let withdrawalNotice =
+    private static let consentWithdrawalNotice =
         "the consent ai_mediation was withdrawn: this device answers no more questions. What it answered since the"
         + " previous sync is marked: nagz device history --local shows it"
 
@@ -88,7 +88,7 @@ enum DeviceSync {
         FileHandle.standardError.write(Data("\r\(summary.rowCount) rows ".utf8))
     }
 
-    private static func report(
+    private static func printSummary(
         _ summary: SyncSummary, _ alerts: [String], _ cache: EventCache, _ context: DeviceContext
     ) throws {
         if context.asJSON {
@@ -98,7 +98,7 @@ enum DeviceSync {
             let counts = try cache.counts()
             print("synced: \(counted(summary.rowCount, "row")) downloaded, \(counts.feedRows) on this device")
             if summary.uploadedCount > 0 { print("uploaded: \(summary.uploadedCount)") }
-            if summary.wasConsentWithdrawn { print(withdrawalNotice) }
+            if summary.wasMediationConsentWithdrawn { print(consentWithdrawalNotice) }
             alerts.forEach { print($0) }
         }
         try DeviceStatus.requireAllApplied(summary.unappliedResults)
@@ -110,14 +110,14 @@ enum DeviceSync {
             return flush()
         }
         let time = MachineClock.currentTime().displayTime
-        if summary.wasConsentWithdrawn { print("\(time)  \(withdrawalNotice)") }
+        if summary.wasMediationConsentWithdrawn { print("\(time)  \(consentWithdrawalNotice)") }
         if summary.uploadedCount > 0 { print("\(time)  uploaded \(summary.uploadedCount)") }
         for result in summary.unappliedResults { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
-        for nag in summary.nags {
+        for nag in summary.latestNags {
             print("\(time)  \(nag.status.padded(to: 10)) \(nag.id.ending)  \(nag.description ?? nag.category)")
         }
-        if summary.rowCount > summary.nags.count {
-            print("\(time)  \(counted(summary.rowCount - summary.nags.count, "event"))")
+        if summary.rowCount > summary.latestNags.count {
+            print("\(time)  \(counted(summary.rowCount - summary.latestNags.count, "event"))")
         }
         for alert in alerts { print("\(time)  \(alert)") }
         flush()
@@ -140,9 +140,9 @@ extension SyncSummary {
         [
             "pages": .integer(Int64(pageCount)), "rows": .integer(Int64(rowCount)),
             "uploaded": .integer(Int64(uploadedCount)),
-            "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasConsentWithdrawn),
+            "refetched": .bool(wasRefetched), "consent_withdrawn": .bool(wasMediationConsentWithdrawn),
             "unapplied": .array(unappliedResults.map(\.jsonValue)),
-            "nags": .array(nags.map(\.jsonValue)), "pattern_alerts": .array(alerts.map { .string($0) }),
+            "nags": .array(latestNags.map(\.jsonValue)), "pattern_alerts": .array(alerts.map { .string($0) }),
         ]
     }
 }

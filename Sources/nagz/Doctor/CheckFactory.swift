@@ -40,10 +40,10 @@ struct CheckFactory {
 
     /// The configuration for the check of descriptors: the given database URL, loops and database connections, and the
     /// defaults of all other options.
-    var configuration: Configuration {
-        let loops = (try? given[Options.loops]) ?? Options.standardLoopCount
+    var descriptorCheckConfiguration: Configuration {
+        let loops = (try? given[Options.loopCount]) ?? Options.standardLoopCount
         var configuration = Configuration(databaseURL: databaseURL ?? "", tokenKeys: [], loops: loops)
-        if let count = try? given[Options.connections] { configuration.databaseConnections = count }
+        if let count = try? given[Options.databaseConnections] { configuration.databaseConnections = count }
         return configuration
     }
 

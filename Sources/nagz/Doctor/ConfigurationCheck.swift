@@ -10,7 +10,7 @@ struct ConfigurationCheck {
         let option: any AnyOption
         /// Whether the check fails if the option is not given.
         var isRequired = false
-        let read: @Sendable (String) throws -> Void
+        let validate: @Sendable (String) throws -> Void
     }
 
     private static let secretFiles = [
@@ -32,7 +32,7 @@ struct ConfigurationCheck {
     ]
 
     func run() -> [CheckResult] {
-        let secretResults = Self.secretFiles.map(check)
+        let secretResults = Self.secretFiles.map(secretResult)
         // A fault in a file of secrets is reported once: with the file, and not with the options.
         let faultyOptions = Set(Self.secretFiles.filter { fault(of: $0) != nil }.map(\.option.name))
         var faults = ConfigCommand.faults(of: given, except: faultyOptions).map(\.message)
@@ -57,11 +57,11 @@ struct ConfigurationCheck {
 
     private func fault(of secret: SecretFile) -> String? {
         guard let path = given.value(of: secret.option)?.text else { return nil }
-        do { try secret.read(path) } catch { return (error as? Stop)?.message ?? "\(error)" }
+        do { try secret.validate(path) } catch { return (error as? Stop)?.message ?? "\(error)" }
         return nil
     }
 
-    private func check(_ secret: SecretFile) -> CheckResult {
+    private func secretResult(_ secret: SecretFile) -> CheckResult {
         let variable = secret.option.variable ?? secret.option.flag
         guard let path = given.value(of: secret.option)?.text else {
             return secret.isRequired

@@ -15,7 +15,7 @@ enum DoctorCommand {
         if let log = checks.makeLogCheck() { report.add(await log.run()) }
         if let file = checks.checkpointFile { report.add([ResourceCheck.checkDisk(of: file)]) }
         report.add([
-            ResourceCheck.checkDescriptors(checks.configuration),
+            ResourceCheck.checkDescriptors(checks.descriptorCheckConfiguration),
             ResourceCheck.checkTimeZones(at: SystemClock().now()),
         ])
         report.add(try await checks.makeProviderCheck().run())

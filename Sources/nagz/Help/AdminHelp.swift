@@ -8,7 +8,7 @@ enum AdminHelp {
         options: [ServerHelp.ownerURLOption, ServerHelp.auditKeysOption, ServerHelp.configFileOption],
         seeAlso: ["audit", "restore-check"])
 
-    static let commands = [
+    static let subcommands = [
         command(
             "create", "create an administrator's account, for the console only", "--email ADDRESS [--generate]",
             details: """

@@ -13,7 +13,7 @@ enum AuditHelp {
             )
         ], seeAlso: ["restore-check", "admin"])
 
-    private static let keyOptions: [CommandHelp.Term] = [
+    private static let pinnedKeyOptions: [CommandHelp.Term] = [
         .init(
             "--key TEXT",
             "a public key that you trust; may be repeated. Keys that it has handed over to are trusted too"),
@@ -26,14 +26,14 @@ enum AuditHelp {
     private static let yesOption = CommandHelp.Term(
         "--yes", "deletes; without it the command only prints what it would delete")
 
-    static let commands = [
+    static let subcommands = [
         CommandHelp(
             "audit verify", "verify an export, or a server's audit log",
             forms: [
                 "FILE --key TEXT … [--witness FILE …] [--family ID] [--max-age MINUTES]",
                 "--url URL --key TEXT … [--witness FILE …] [--family ID] [--max-age MINUTES]",
             ], details: "It needs nothing but the file or the server, and a key that you trust.",
-            options: keyOptions + [
+            options: pinnedKeyOptions + [
                 .init("--url URL", "the server, with an access token in NAGZ_TOKEN"),
                 .init("--witness FILE", "a file of nagz audit witness, which the log must extend; may be repeated"),
                 familyOption,
@@ -83,7 +83,7 @@ enum AuditHelp {
             details: """
                 Run it regularly on another machine: only a witness shows that a log was truncated or rewritten.
                 """,
-            options: keyOptions + [
+            options: pinnedKeyOptions + [
                 .init("--url URL", "the server"), .init("--file FILE", "the file that keeps the checkpoints"),
                 .init("--push URL", "sends the checkpoint to another server too"),
             ], exitCodes: [.init("1", "the log was tampered with")],

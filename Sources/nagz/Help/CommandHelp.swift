@@ -59,7 +59,7 @@ struct CommandHelp: Sendable {
     var heading: String { "nagz \(name) — \(summary)" }
 
     /// The options in the sections and forms, and `--help`.
-    var options: [String] {
+    var optionNames: [String] {
         var seen: Set<String> = []
         let names = sections.flatMap(\.terms).map(\.name) + forms
         return (names.joined(separator: " ").matches(of: /--[a-z][a-z-]*/).map { String($0.output) } + ["--help"])
@@ -67,7 +67,7 @@ struct CommandHelp: Sendable {
     }
 
     /// The words that the usage lines have directly after the command, such as the names of shells.
-    var arguments: [String] {
+    var argumentWords: [String] {
         forms.compactMap { $0.prefixMatch(of: /[a-z][a-z-]*/).map { String($0.output) } }
     }
 

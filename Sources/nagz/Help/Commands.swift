@@ -11,8 +11,8 @@ enum Commands {
     ]
 
     static let all =
-        groups.flatMap(\.commands) + ServerHelp.commands + AdminHelp.commands + AuditHelp.commands + DeviceHelp.commands
-        + ModelHelp.commands
+        groups.flatMap(\.commands) + ServerHelp.subcommands + AdminHelp.subcommands + AuditHelp.subcommands
+        + DeviceHelp.subcommands + ModelHelp.subcommands
 
     /// All commands in the order of the manual page: each one of the first level, followed by those below it.
     static var allInManualOrder: [CommandHelp] {
@@ -30,7 +30,7 @@ enum Commands {
 
     /// Returns the command that the words name; nil if the first word is no command. Options and values between the
     /// words are ignored.
-    static func help(of words: [String]) -> CommandHelp? {
+    static func help(ofCommandIn words: [String]) -> CommandHelp? {
         guard var command = all.first(where: { $0.name == words.first }) else { return nil }
         for word in words.dropFirst() {
             if let next = all.first(where: { $0.name == "\(command.name) \(word)" }) { command = next }
@@ -99,8 +99,10 @@ enum Commands {
     /// Returns the error for an unknown argument, with the name of a similar option if there is one.
     /// - Parameter words: the words of the command.
     static func unknownArgumentError(_ word: String, of words: [String]) -> Stop {
-        guard let help = help(of: words) else { return Stop(.usage, "unknown argument “\(word)”; see nagz --help") }
-        var options = Set(help.options)
+        guard let help = help(ofCommandIn: words) else {
+            return Stop(.usage, "unknown argument “\(word)”; see nagz --help")
+        }
+        var options = Set(help.optionNames)
         if let verb = words.first { options.formUnion(Options.all.filter { $0.isAccepted(by: verb) }.map(\.flag)) }
         let hint = word.hasPrefix("-") ? KnownNames.nearest(to: word, of: options).map { " Did you mean \($0)?" } : nil
         return Stop(.usage, "unknown argument “\(word)”.\(hint ?? "") See nagz \(help.name) --help")

@@ -51,8 +51,8 @@ enum DeviceHelp {
         .init("--model-variant standard|lite", "the size of the model (default standard)"),
     ]
 
-    static let commands =
-        signInCommands + workCommands + questionCommands + settingCommands + ModelHelp.commands(of: "device model")
+    static let subcommands =
+        signInCommands + workCommands + questionCommands + settingCommands + ModelHelp.subcommands(of: "device model")
 
     private static let signInCommands = [
         command(

@@ -26,11 +26,11 @@ enum ModelHelp {
 
     private static let dryRunOption = CommandHelp.Term("--dry-run", "prints what would be done, and changes nothing")
 
-    static let commands = commands(of: "models")
+    static let subcommands = subcommands(of: "models")
 
     /// Returns the help of the commands on model files.
     /// - Parameter group: `models` or `device model`.
-    static func commands(of group: String) -> [CommandHelp] {
+    static func subcommands(of group: String) -> [CommandHelp] {
         let terms = sharedOptions(of: group)
         return [
             CommandHelp(

@@ -27,8 +27,8 @@ enum ServerHelp {
             terms: [
                 .init(Options.databaseURL, "URL", "the server's login at PostgreSQL"),
                 .init(Options.standby, "URL", "a hot standby, which reads long pages of the feed"),
-                .init(Options.connections, "N", "database sessions"),
-                .init(Options.migrations, "FOLDER", "the migrations that the schema must have"),
+                .init(Options.databaseConnections, "N", "database sessions"),
+                .init(Options.migrationsFolder, "FOLDER", "the migrations that the schema must have"),
             ]),
         .init(
             title: "Network",
@@ -36,14 +36,14 @@ enum ServerHelp {
                 .init(Options.host, "ADDRESS", "the address to listen on"),
                 .init(Options.port, "N", "the port; 0 takes a free one"),
                 .init(Options.metrics, "ADDRESS:PORT", "where to serve /metrics for Prometheus; off for nowhere"),
-                .init(Options.loops, "N", "event loops, each with a thread"),
+                .init(Options.loopCount, "N", "event loops, each with a thread"),
                 .init(Options.cors, "ORIGIN,…", "origins whose browsers may call the API"),
-                .init(Options.home, "ADDRESS", "where / leads: a path or a URL"),
+                .init(Options.homeRedirect, "ADDRESS", "where / leads: a path or a URL"),
                 .init(
                     Options.proxies, "ADDRESS,…",
                     "proxies and blocks, such as 10.0.0.0/8, whose X-Forwarded-For is trusted"),
                 .init(
-                    Options.drainDelay, "SECONDS",
+                    Options.drainSeconds, "SECONDS",
                     "how long to continue serving after SIGTERM while /health/ready answers 503, so that proxies stop sending; a second signal ends it; at most 300"
                 ),
                 .init(
@@ -57,11 +57,11 @@ enum ServerHelp {
             terms: [
                 .init(Options.scheduler, "on|off", "whether this instance escalates nags"),
                 .init(
-                    Options.escalation, "WINDOWS",
+                    Options.escalationPlan, "WINDOWS",
                     "when nags escalate, from their due time, and how often reminders repeat (s, m, h or d; omitted ones keep their default), or a file with such a line"
                 ),
                 .init(Options.auditCheck, "on|off", "whether this instance may check the audit log in the background"),
-                .init(Options.purgeAfter, "DAYS", "days from the deletion of an account to its purge, at most 30"),
+                .init(Options.purgeDays, "DAYS", "days from the deletion of an account to its purge, at most 30"),
             ]),
         .init(
             title: "Notifications",
@@ -72,7 +72,7 @@ enum ServerHelp {
                     "where push messages go: log (without their words), the URL of a webhook, or apns:KEY_ID,TEAM_ID,BUNDLE_ID[,sandbox]"
                 ),
                 .init(
-                    Options.pushTokens, "on|off",
+                    Options.sendsTokensAndPhones, "on|off",
                     "whether webhooks receive the platforms and tokens of devices, and the numbers that text messages go to"
                 ),
                 .init(
@@ -91,9 +91,9 @@ enum ServerHelp {
         .init(
             title: "Log and traces",
             terms: [
-                .init(Options.log, "LEVEL", "info, warning, error or off"),
+                .init(Options.logLevel, "LEVEL", "info, warning, error or off"),
                 .init(
-                    Options.slowQueries, "MS|off",
+                    Options.slowQueryThreshold, "MS|off",
                     "the milliseconds from which a database statement is logged, without its values"),
                 .init(
                     Options.otlp, "URL|off",
@@ -169,7 +169,7 @@ enum ServerHelp {
             """,
         options: [
             ownerURLOption, .init("--dry-run", "prints what would be done, and changes nothing"),
-            .init(Options.migrations, "FOLDER", "the folder of the migrations"), configFileOption,
+            .init(Options.migrationsFolder, "FOLDER", "the folder of the migrations"), configFileOption,
         ], examples: [("See which migrations are missing", "nagz migrate --dry-run")], seeAlso: ["serve", "doctor"])
 
     static let doctor = CommandHelp(
@@ -221,7 +221,7 @@ enum ServerHelp {
         options: [ownerURLOption, auditKeysOption, configFileOption],
         seeAlso: ["migrate", "serve"])
 
-    static let commands = [
+    static let subcommands = [
         CommandHelp(
             "config check", "print everything that is wrong with the configuration, one line each",
             forms: ["[--config FILE] [OPTION …]"],

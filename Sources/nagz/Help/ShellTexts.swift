@@ -39,9 +39,9 @@ enum Completion {
         let names = help.name == "help" ? Commands.verbs : subcommands
         let verb = help.name.prefix { $0 != " " }
         let takesServeOptions = verb == "config" || Options.checkingVerbs.contains(String(verb))
-        let serveOptions = takesServeOptions ? ServerHelp.serve.options : []
+        let serveOptions = takesServeOptions ? ServerHelp.serve.optionNames : []
         var seen: Set<String> = []
-        return (names + help.arguments + help.options + serveOptions).filter { seen.insert($0).inserted }
+        return (names + help.argumentWords + help.optionNames + serveOptions).filter { seen.insert($0).inserted }
     }
 }
 

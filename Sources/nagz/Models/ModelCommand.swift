@@ -29,9 +29,10 @@ enum ModelCommand {
                 try arguments.finish()
                 try commands.showStatus(id, try readCatalogue(cataloguePath, group))
             case "download":
-                let (isDryRun, authorities) = (arguments.takeFlag("--dry-run"), try arguments.takeValue("--ca"))
+                let (isDryRun, authoritiesPath) = (arguments.takeFlag("--dry-run"), try arguments.takeValue("--ca"))
                 try await commands.download(
-                    try takeModel(&arguments, cataloguePath, group), isDryRun: isDryRun, authorities: authorities)
+                    try takeModel(&arguments, cataloguePath, group), isDryRun: isDryRun,
+                    authoritiesPath: authoritiesPath)
             case "delete":
                 let (isDryRun, isSure) = (arguments.takeFlag("--dry-run"), arguments.takeFlag("--yes"))
                 try commands.delete(try takeModel(&arguments, cataloguePath, group), isDryRun: isDryRun, isSure: isSure)
@@ -76,7 +77,7 @@ private struct ModelFileCommands {
         if models.isEmpty { print("the catalogue has no models") }
         for model in models {
             print(
-                model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.byteCount.megabytes,
+                model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.byteCount.sizeText,
                 "context \(model.contextTokens)", model.licence, stateText(store.state(of: model)), separator: "  ")
         }
     }
@@ -91,12 +92,12 @@ private struct ModelFileCommands {
     }
 
     /// Downloads a model, or continues its download.
-    /// - Parameter authorities: the path of a file with the certificates that are trusted; nil for the system's.
-    func download(_ model: ModelFile, isDryRun: Bool, authorities: String?) async throws {
+    /// - Parameter authoritiesPath: the path of a file with the certificates that are trusted; nil for the system's.
+    func download(_ model: ModelFile, isDryRun: Bool, authoritiesPath: String?) async throws {
         guard !isDryRun else {
             let state = store.state(of: model)
             return asJSON
-                ? print(json: json(model)) : print("\(model.id), \(model.byteCount.megabytes): \(stateText(state))")
+                ? print(json: json(model)) : print("\(model.id), \(model.byteCount.sizeText): \(stateText(state))")
         }
         // The store creates its folder; the folders above it are created here.
         let parent = URL(filePath: store.folder).deletingLastPathComponent().path()
@@ -108,7 +109,7 @@ private struct ModelFileCommands {
         let store = store
         let path = try await loop.runTask { poller in
             let progress = Progress(model)
-            return try await store.download(model, on: poller, authoritiesPath: authorities) {
+            return try await store.download(model, on: poller, authoritiesPath: authoritiesPath) {
                 progress.show(byteCount: $0)
             }
         }
@@ -119,21 +120,21 @@ private struct ModelFileCommands {
         let bytes = store.sizeOnDisk(of: model)
         guard bytes > 0 || store.state(of: model) != .missing else { throw ModelStoreError.notDownloaded }
         if isDryRun {
-            return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.megabytes)")
+            return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.sizeText)")
         }
         if !isSure {
             guard isatty(STDIN_FILENO) != 0 else { throw Stop(.usage, "no terminal to ask on: pass --yes") }
-            printError("This deletes \(model.id), \(bytes.megabytes). Type “delete” to continue:")
+            printError("This deletes \(model.id), \(bytes.sizeText). Type “delete” to continue:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
         }
         try store.delete(model)
-        if asJSON { print(json: json(model)) } else { print("deleted: \(model.id), \(bytes.megabytes)") }
+        if asJSON { print(json: json(model)) } else { print("deleted: \(model.id), \(bytes.sizeText)") }
     }
 
     private func stateText(_ state: ModelStore.State) -> String {
         switch state {
         case .missing: "not downloaded"
-        case .partial(let bytes): "\(bytes.megabytes) downloaded; download continues from there"
+        case .partial(let bytes): "\(bytes.sizeText) downloaded; download continues from there"
         case .downloaded: "downloaded"
         case .wrongSize: "the file differs from the catalogue's; download replaces it"
         }
@@ -175,7 +176,7 @@ private final class Progress {
         let percent = Int64(Double(byteCount) / Double(model.byteCount) * 100) / percentStep * percentStep
         guard percent != lastPercent else { return }
         lastPercent = percent
-        let line = "\(model.id) \(percent) % of \(model.byteCount.megabytes)"
+        let line = "\(model.id) \(percent) % of \(model.byteCount.sizeText)"
         let end = !isTerminal || percent == 100 ? "\n" : ""
         try? FileHandle.standardError.write(contentsOf: Data(((isTerminal ? "\r" : "") + line + end).utf8))
     }
@@ -183,7 +184,7 @@ private final class Progress {
 
 extension Int64 {
     /// The number of bytes as text for people, in megabytes.
-    fileprivate var megabytes: String { "\((self + 500_000) / 1_000_000) MB" }
+    fileprivate var sizeText: String { "\((self + 500_000) / 1_000_000) MB" }
 }
 
 extension Stop {
@@ -197,7 +198,7 @@ extension Stop {
         case .sizeDiffers:
             self.init(.protocolFault, "the file has another size than the catalogue says, and was deleted")
         case .noDiskSpace(let needed, let free):
-            self.init(.inputOutput, "\(code)too little disk space: \(needed.megabytes) needed, \(free.megabytes) free")
+            self.init(.inputOutput, "\(code)too little disk space: \(needed.sizeText) needed, \(free.sizeText) free")
         case .busy: self.init(.tryLater, "another process downloads or deletes this model: try again later")
         case .refused(let status) where (300..<400).contains(status):
             self.init(.unavailable, "the server redirects (status \(status)): put the final URL into the catalogue")

@@ -212,7 +212,7 @@ struct AdminTests {
             }
             _ = try await Self.create(server)
             let person = try await Self.logIn(server)
-            #expect(try await Admins.list(databaseURL: server.database.url).map(\.email) == ["root@example.org"])
+            #expect(try await Admins.listAll(databaseURL: server.database.url).map(\.email) == ["root@example.org"])
             try await server.expectOnly(audit: ["admin.revoked"]) {
                 try await Admins.revoke(
                     databaseURL: server.database.url, keys: try #require(TestServer.auditKeyring),

@@ -49,9 +49,10 @@ struct AdministratorAccountTests {
         try await TestServer.run { server in
             let admin = try await server.admin()
             _ = try await server.call(API.deleteAccount, AccountPath(userID: admin.id), as: admin)
-            let listed = try #require(try await Admins.list(databaseURL: server.database.url).first)
+            let listed = try #require(try await Admins.listAll(databaseURL: server.database.url).first)
             #expect(listed.deletedAt != nil && !listed.isCurrent)
-            let current = try await server.database.rows(AuditStatements.administrators) { row -> Bool in
+            let current = try await server.database.rows(AuditStatements.currentAndFormerAdministrators) {
+                row -> Bool in
                 try row["is_current"]
             }
             #expect(current.allSatisfy { !$0 })

@@ -25,17 +25,17 @@ struct CheckpointFileTests {
     @Test("the checkpoint file holds the newest note with mode 600, and nothing of an interrupted write")
     func holds() async throws {
         try await Self.run { file in
-            try file.check(origin: "nagz.test/log")
+            try file.checkReplaceable(origin: "nagz.test/log")
             #expect(try file.read() == nil)
             let (first, second) = (try Self.entry(1), try Self.entry(2))
-            #expect(try file.replace(nil, by: first) == first)
+            #expect(try file.replaceIfUnchanged(nil, by: first) == first)
             try "half a no".write(toFile: file.path + ".new", atomically: false, encoding: .utf8)
             #expect(try file.read() == first)
-            #expect(try file.replace(first, by: second) == second)
+            #expect(try file.replaceIfUnchanged(first, by: second) == second)
             #expect(try file.read() == second)
             var info = stat()
             #expect(stat(file.path, &info) == 0 && info.st_mode & 0o777 == 0o600)
-            try file.check(origin: "nagz.test/log")
+            try file.checkReplaceable(origin: "nagz.test/log")
         }
     }
 
@@ -43,9 +43,9 @@ struct CheckpointFileTests {
     func shared() async throws {
         try await Self.run { file in
             let entries = try (1...3).map { try Self.entry($0) }
-            #expect(try file.replace(nil, by: entries[1]) == entries[1])
-            #expect(try file.replace(nil, by: entries[2]) == entries[1])
-            #expect(try file.replace(entries[0], by: entries[2]) == entries[1])
+            #expect(try file.replaceIfUnchanged(nil, by: entries[1]) == entries[1])
+            #expect(try file.replaceIfUnchanged(nil, by: entries[2]) == entries[1])
+            #expect(try file.replaceIfUnchanged(entries[0], by: entries[2]) == entries[1])
             #expect(try file.read() == entries[1])
             try file.overwrite(with: entries[0])
             #expect(try file.read() == entries[0])
@@ -58,12 +58,12 @@ struct CheckpointFileTests {
         try await Self.run { file in
             for text in ["", "origin\n1\n", String(repeating: "a", count: 70_000)] {
                 try text.write(toFile: file.path, atomically: false, encoding: .utf8)
-                #expect(throws: CheckpointFile.Fault.self) { try file.check(origin: "nagz.test/log") }
+                #expect(throws: CheckpointFile.Fault.self) { try file.checkReplaceable(origin: "nagz.test/log") }
             }
             try file.overwrite(with: try Self.entry(1, origin: "other/log"))
-            #expect(throws: CheckpointFile.Fault.self) { try file.check(origin: "nagz.test/log") }
+            #expect(throws: CheckpointFile.Fault.self) { try file.checkReplaceable(origin: "nagz.test/log") }
             let nowhere = CheckpointFile(path: file.path + "/checkpoint")
-            #expect(throws: CheckpointFile.Fault.self) { try nowhere.check(origin: "nagz.test/log") }
+            #expect(throws: CheckpointFile.Fault.self) { try nowhere.checkReplaceable(origin: "nagz.test/log") }
         }
     }
 }

@@ -140,16 +140,16 @@ struct RestartTests {
             let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let heads = try await acceptance.readHeads()
-            #expect(heads.remembered?.size == 12 && heads.size == 6 && !heads.isContinuation)
+            #expect(heads.remembered?.size == 12 && heads.storedSize == 6 && !heads.isContinuation)
             await #expect(throws: RestoredLogAcceptance.Fault.self) {
                 _ = try await acceptance.accept(root: MerkleHash.empty, clock: server.clock)
             }
             #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
             _ = try await server.expectOnly(audit: ["log.accepted"]) {
-                try await acceptance.accept(root: heads.root, clock: server.clock)
+                try await acceptance.accept(root: heads.storedRoot, clock: server.clock)
             }
             let note = try #require(try file.read())
-            #expect(note.checkpoint.size == 6 && note.checkpoint.root == heads.root)
+            #expect(note.checkpoint.size == 6 && note.checkpoint.root == heads.storedRoot)
             #expect(try CheckpointFile(path: file.path + ".replaced").read()?.checkpoint.size == 12)
             #expect(try await acceptance.readHeads().isContinuation)
             #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "current")
@@ -167,7 +167,7 @@ struct RestartTests {
             let acceptance = RestoredLogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeyring),
                 file: file)
-            let root = try await acceptance.readHeads().root
+            let root = try await acceptance.readHeads().storedRoot
             await #expect {
                 _ = try await acceptance.accept(root: root, clock: server.clock)
             } throws: { error in
@@ -189,7 +189,7 @@ struct RestartTests {
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let states = try await server.stateOfRestarted(file, scene.family.guardian) {
                 let heads = try await acceptance.readHeads()
-                _ = try await acceptance.accept(root: heads.root, clock: server.clock)
+                _ = try await acceptance.accept(root: heads.storedRoot, clock: server.clock)
             }
             #expect(states == "current")
         }

@@ -259,7 +259,7 @@ struct SequencerTests {
         #expect(head.alarm(at: now) == .late)
         head.update { $0.checkpoint = checkpoint(now) }
         #expect(head.alarm(at: now) == .none)
-        #expect(head.alarm(at: now + CheckpointStatus.longestSilence) == .late)
+        #expect(head.alarm(at: now + CheckpointStatus.maxTimeWithoutCheckpoint) == .late)
         head.update { $0.exposedSince = now - .seconds(6) }
         #expect(head.alarm(at: now) == .late)
         head.update { $0.exposedSince = now - .seconds(4) }

@@ -86,7 +86,8 @@ private struct Demo {
                 answer = try await server.call(
                     API.childLogIn,
                     ChildLoginRequest(
-                        familyCode: signIn.familyCode, username: signIn.username, pin: try PIN(wireText: signIn.secret))
+                        familyCode: signIn.familyCode, username: signIn.childUsername,
+                        pin: try PIN(wireText: signIn.secret))
                 )
             }
             let claims = try server.tokens.verify(answer.accessToken.wireText, at: server.clock.now())

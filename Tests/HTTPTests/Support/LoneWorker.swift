@@ -67,8 +67,8 @@ extension HTTPWorker {
         self.init(
             listener: listener, poller: poller, application: application, limits: limits,
             limiter: ConnectionLimiter(limits: limits),
-            largeRequestMemory: MemoryBudget(limit: .max, limitPerAddress: .max, smallLimit: 0),
-            answerMemory: limits.answerBudget, observer: observer,
+            largeRequestMemory: MemoryBudget(limit: .max, limitPerAddress: .max, maxSmallBytes: 0),
+            answerMemory: limits.makeAnswerBudget(), observer: observer,
             identifiers: IdentifierSource(seed: .random(in: 0...(.max)), stream: .random(in: 0...(.max))), calls: calls)
     }
 }

@@ -9,7 +9,7 @@ func sampleApplication(cors: CORSPolicy? = nil, proxies: TrustedProxies = .none)
         .immediate(.put, "/nags/{nag_id}") { _ in .noContent },
         .immediate(.post, "/small", bodyLimit: 4) { request in Response(.ok, .text, bytes: request.body) },
         .immediate(.get, "/page") { _ in .text(.ok, String(repeating: "nag ", count: 1000)) },
-        .immediate(.get, "/tagged") { .text(.ok, "tagged").tagged(EntityTag("v1"), for: $0) },
+        .immediate(.get, "/tagged") { .text(.ok, "tagged").taggedOrNotModified(EntityTag("v1"), for: $0) },
     ]
     return Application(router: try Router(routes), cors: cors, proxies: proxies, requestIDField: "X-Request-Id")
 }

@@ -192,7 +192,7 @@ struct DeviceFactsTests {
                 API.syncEvents, SyncQuery(familyID: home.id, includesFacts: true), as: home.child)
             let child = try #require(page.facts?.members.first)
             #expect(page.nags.count == 1 && child.streak == 7)
-            #expect(child.resolvedNags == [ResolvedNags(category: .chores, total: 3, completed: 2)])
+            #expect(child.resolvedCounts == [ResolvedNags(category: .chores, total: 3, completed: 2)])
             #expect(
                 child.quietHours?.start.description == "20:15:00" && child.quietHours?.end.description == "06:00:00")
         }

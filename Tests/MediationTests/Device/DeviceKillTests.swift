@@ -48,7 +48,7 @@ struct DeviceKillTests {
                     // Any moment from before its first request to after its last. On a machine so slow that no round gets
                     // to its first request one is let through now and then, or the day's fifty notes would not do.
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0..<110, using: &dice)))
-                    if process.isRunning, try device.outbox.waitingCount() < 40 {
+                    if process.isRunning, try device.outbox.totalWaitingCount() < 40 {
                         process.send(SIGKILL)
                         killed += 1
                     }
@@ -59,11 +59,11 @@ struct DeviceKillTests {
                 let sent = try await server.rows(
                     "SELECT payload->>'text' AS text FROM nag_events WHERE event_type = 'note_added' ORDER BY sync_ts")
                 #expect(sent.compactMap { $0["text"]?.stringValue } == (0..<notes).map { "note \($0)" })
-                #expect(try device.outbox.waitingCount() == 0 && device.outbox.unappliedItems().isEmpty)
+                #expect(try device.outbox.totalWaitingCount() == 0 && device.outbox.unappliedItems().isEmpty)
                 let rows = try await server.rows("SELECT count(*) AS n FROM nag_events")[0]["n"]?.integerValue
                 #expect(try Int64(device.cache.counts().nagEvents) == rows)
                 let left = try EventCache(
-                    path: device.folder.cachePath, seal: device.folder.loadSeal(), checksPages: true)
+                    path: device.folder.cachePath, seal: device.folder.loadOrCreateSeal(), checksPages: true)
                 #expect(!left.wasRebuilt)
                 print("killed \(killed) times in \(round) rounds, \(rows ?? 0) rows, \(notes) acts")
             }

@@ -36,7 +36,7 @@ struct DeviceOutboxTests {
                 #expect(summary.uploadedCount == 3 && summary.unappliedResults.map(\.outcome) == [.conflict])
                 let conflict = try #require(try device.outbox.unappliedItems().first)
                 #expect(conflict.item.nagID == withdrawn && conflict.isConflict && conflict.message != nil)
-                #expect(try device.outbox.waitingCount() == 0)
+                #expect(try device.outbox.totalWaitingCount() == 0)
                 let nags = try device.cache.nags(of: home.id, includingClosed: true)
                 #expect(Set(nags.map(\.status)) == ["completed", "withdrawn"])
                 let again = try await server.expectOnly { try await device.sync() }

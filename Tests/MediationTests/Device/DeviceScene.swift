@@ -28,8 +28,8 @@ final class TestDevice {
         family = try #require(person.familyID)
         self.folder = DeviceFolder(path: folder)
         try self.folder.create()
-        cache = try EventCache(path: self.folder.cachePath, seal: self.folder.loadSeal())
-        outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.loadSeal())
+        cache = try EventCache(path: self.folder.cachePath, seal: self.folder.loadOrCreateSeal())
+        outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.loadOrCreateSeal())
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
         let session = DeviceSession(
             server: address, userID: person.id, displayName: person.name, familyID: family, role: person.role,
@@ -53,7 +53,8 @@ final class TestDevice {
         let clock = server.clock
         return HeuristicAIService(
             source: CacheFacts(
-                cache, family: family, outboxCompletions: try outbox.completedNags(in: family), now: { clock.now() }),
+                cache, family: family, outboxCompletions: try outbox.waitingCompletions(in: family),
+                now: { clock.now() }),
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
     }
 

@@ -34,7 +34,7 @@ struct DeviceWatchTests {
                 let (rounds, report) = AsyncStream.makeStream(of: SyncSummary.self)
                 let (clock, id, client, home) = (server.clock, family.id, device.client, device.folder)
                 let watching = Task {
-                    let cache = try EventCache(path: folder + "/watched.db", seal: home.loadSeal())
+                    let cache = try EventCache(path: folder + "/watched.db", seal: home.loadOrCreateSeal())
                     let service = SyncService(cache: cache, outbox: nil, source: client, now: { clock.now() })
                     try await service.watch(
                         id, changes: client, schedule: SyncSchedule(), clock: NeverClock(clock: clock),
@@ -51,7 +51,7 @@ struct DeviceWatchTests {
                     let nag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
                     var isFetched = false
                     while !isFetched, let summary = await summaries.next() {
-                        isFetched = summary.nags.contains { $0.id == nag }
+                        isFetched = summary.latestNags.contains { $0.id == nag }
                     }
                 }
                 watching.cancel()

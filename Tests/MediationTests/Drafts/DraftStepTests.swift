@@ -153,7 +153,7 @@ struct DraftStepTests {
     func editedMeanwhile() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            for number in 0..<FamilyPolicy.dailyCapRange.upperBound {
+            for number in 0..<FamilyPolicy.dailyNagCapRange.upperBound {
                 let draft = try await server.draft("Cleo: dishes", in: family, as: family.guardian)
                 let key = try await server.confirmed(draft, as: family.guardian)
                 let changes = DraftBodyChanges(description: .value("other \(number)"))

@@ -242,7 +242,7 @@ struct AIKeyTests {
             #expect(try await Rewrapping.run(databaseURL: url, keys: both) == 0)
             #expect(try await stored().opened(new) != nil)
             #expect(try await stored().opened(old) == nil)
-            try await Rewrapping.retire(databaseURL: url, keys: both)
+            try await Rewrapping.retireOldMasters(databaseURL: url, keys: both)
             await #expect(throws: PostgresError.self) {
                 try await server.sql("UPDATE ai_keys SET master = \(old.masterKeys[0].id)")
             }

@@ -196,7 +196,7 @@ struct UploadAttachmentTests {
             try await server.upload(as: try await server.anotherSession(of: person))
 
             let first = try await server.upload(PictureForm.jpeg(comment: nil), as: child)
-            let filler = AttachmentLimit.maxUnusedBytes - 2 * first.size
+            let filler = AttachmentLimit.maxUnusedBytesPerPerson - 2 * first.size
             try await server.sql(
                 """
                 INSERT INTO attachments (id, uploader_id, filename, content_type, size, digest, created_at, bytes)

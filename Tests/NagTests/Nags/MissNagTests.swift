@@ -18,7 +18,8 @@ struct MissNagTests {
         return try await server.database.run { database in
             let services = try Services(
                 standalone: database, clock: server.clock, random: random, tokens: server.tokens,
-                hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
+                hashing: PasswordHashing(
+                    try BlockingPool(name: "test", threads: 0, queueLimitPerLane: 0), cost: .testing),
                 auditKeyring: nil)
             return try await Nags(services, Gamification(services)).miss(nag, in: family, at: now)
         }

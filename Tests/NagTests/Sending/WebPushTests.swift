@@ -116,7 +116,8 @@ struct WebPushTests {
         let pair = try #require(P256.agreement(of: [UInt8](repeating: 7, count: 32), with: Self.base))
         let keys = try #require(WebPushKeys(p256dh: pair.publicKey, auth: [UInt8](repeating: 1, count: 16)))
         func body(_ count: Int) -> [UInt8]? {
-            WebPushEncryption.encryptedBody([UInt8](repeating: 65, count: count), for: keys, padding: 1_024, random)
+            WebPushEncryption.encryptedBody(
+                [UInt8](repeating: 65, count: count), for: keys, lengthMultiple: 1_024, random)
         }
         #expect(WebPushEncryption.maxTextLength == 3_993)
         for (count, size) in [(0, 103), (1, 1_127), (1_024, 1_127), (1_025, 2_151), (3_993, 4_096)] {

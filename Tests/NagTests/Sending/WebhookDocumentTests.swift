@@ -75,7 +75,7 @@ struct WebhookDocumentTests {
     @Test("the documented limits of a client's frames are those in force")
     func frames() {
         let (limits, text) = (WebSocketLimits(), TestServer.document.introduction)
-        #expect(text.contains("larger than \(limits.message >> 10) KB"))
+        #expect(text.contains("larger than \(limits.maxMessageBytes >> 10) KB"))
         #expect(text.contains("\(limits.frameBurst) at once are allowed"))
         #expect(text.contains("every \(Int(limits.frameInterval / .milliseconds(1))) ms"))
     }

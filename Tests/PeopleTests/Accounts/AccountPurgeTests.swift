@@ -142,7 +142,7 @@ struct AccountPurgeTests {
                     (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
                 SELECT \(family.id), gen_random_uuid(), gen_random_uuid(), 'coaching', 'neutral', 'words', \(child), now(),
                        seq, ts
-                FROM family_clock, generate_series(0, \(AccountPurge.batchSize)) WHERE family_id = \(family.id)
+                FROM family_clock, generate_series(0, \(AccountPurge.rowsPerBatch)) WHERE family_id = \(family.id)
                 """)
             _ = try await server.call(API.deleteAccount, AccountPath(userID: child), as: family.guardian)
             server.clock.advance(by: .days(28))
@@ -151,7 +151,7 @@ struct AccountPurgeTests {
             let keys = try #require(TestServer.auditKeyring)
             let purge = try await server.database.run { database in
                 try await database.transaction { other in
-                    _ = try await other.query(rows.erase(rows.keys(child, AccountPurge.batchSize)))
+                    _ = try await other.query(rows.erase(rows.keys(child, AccountPurge.rowsPerBatch)))
                     let purge = Task {
                         try await AccountPurgeCommand.run(
                             databaseURL: url, keys: keys, days: AccountPurge.standardDays,

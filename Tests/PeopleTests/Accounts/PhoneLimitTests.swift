@@ -57,7 +57,7 @@ struct PhoneLimitTests {
         try await TestServer.run { server in
             let family = try await Phones.household(server)
             _ = try await Phones.ask(as: family.guardian, on: server)
-            let isOfAll: SQL = "WHERE subject = \(Attempts.Limit.phoneCodes.subject)"
+            let isOfAll: SQL = "WHERE subject = \(Attempts.Limit.phoneCodesOverall.subject)"
             try await server.sql("UPDATE sign_in_attempts SET attempts = 98 \(isOfAll)")
             let statuses = try await together(6) { number in
                 try await Phones.ask(

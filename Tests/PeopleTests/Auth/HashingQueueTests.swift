@@ -13,7 +13,7 @@ struct HashingQueueTests {
         _ body: (_ pool: BlockingPool, _ release: @Sendable () -> Void) async throws -> Void
     ) async throws {
         let pool = try BlockingPool(
-            name: "test", threads: 1, lanes: PasswordHashing.Purpose.allCases.count, queueLimit: 32)
+            name: "test", threads: 1, lanes: PasswordHashing.Purpose.allCases.count, queueLimitPerLane: 32)
         defer { pool.stop() }
         let semaphore = DispatchSemaphore(value: 0)
         await withCheckedContinuation { (isHeld: CheckedContinuation<Void, Never>) in

@@ -223,15 +223,15 @@ struct PINLockoutTests {
             let limit = Attempts.Limit.account("nell@example.org")
             let (first, second) = (server.clock.now(), server.clock.now() + .seconds(20))
             try await server.database.run { database in
-                for now in [first, second] { try await Attempts.record([limit], at: now, database) }
+                for now in [first, second] { try await Attempts.countOrThrow([limit], at: now, database) }
             }
             func count() async throws -> [JSONValue] {
                 try await server.rows("SELECT attempts FROM sign_in_attempts")
             }
             #expect(try await count() == [["attempts": 1]])
-            try await server.commit([AttemptStatements.recordSuccess(nil, [limit])], in: .outside, at: first)
+            try await server.commit([AttemptStatements.resetAfterSuccess(nil, [limit])], in: .outside, at: first)
             #expect(try await count() == [["attempts": 1]])
-            try await server.commit([AttemptStatements.recordSuccess(nil, [limit])], in: .outside, at: second)
+            try await server.commit([AttemptStatements.resetAfterSuccess(nil, [limit])], in: .outside, at: second)
             #expect(try await count() == [["attempts": 0]])
         }
     }

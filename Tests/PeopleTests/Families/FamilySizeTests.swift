@@ -138,7 +138,7 @@ struct FamilySizeTests {
                         MembershipStatements.revokeRelationships(user), MembershipStatements.markRemoved(user, at: now),
                         MembershipStatements.insertRelationships(user, liftingSuspensions: false),
                         SessionStatements.revokeChildSessions(besides: user, at: now),
-                        CredentialStatements.delete(of: user), ConsentStatements.revokeAll(of: user, at: now),
+                        CredentialStatements.delete(of: user), ConsentStatements.revokeInActFamily(of: user, at: now),
                         PolicyStatements.removeOwnership(of: user),
                     ] {
                         _ = try await planned.query(

@@ -59,7 +59,8 @@ struct DiagnosisTests {
     @Test("the disk check reports a full and an unwritable disk")
     func disks() throws {
         func status(_ bytes: UInt64, files: UInt64? = 1_000, isReadOnly: Bool = false) -> CheckResult.Status {
-            ResourceCheck.checkDisk(.init(bytes: bytes, files: files, isReadOnly: isReadOnly), folder: "/x").status
+            ResourceCheck.checkDisk(.init(freeBytes: bytes, freeFiles: files, isReadOnly: isReadOnly), folder: "/x")
+                .status
         }
         #expect(status(1 << 30) == .ok && status(1 << 30, files: nil) == .ok)
         #expect(status(100 << 20) == .warning && status(1 << 20) == .failed)

@@ -52,7 +52,7 @@ struct FeedPlanTests {
                     for start in starts {
                         let rows = try await planned.query(
                             SyncStatements.page(family.id, for: caller, from: start, .exact))
-                        events.append((0..<rows.count).count { rows[$0].integer(0) == 2 })
+                        events.append((0..<rows.count).count { rows[$0].integerOrZero(0) == 2 })
                     }
                     return (plans: planned.plans, events: events)
                 }

@@ -32,9 +32,9 @@ struct SocketDrainTests {
     private static func application(_ exchange: RealtimeExchange, on loop: isolated EventLoop) throws -> Application {
         let sockets = LoopBound(
             value: LoopSockets(
-                exchange, loop: 0, loop.poller, memory: Limits().answerBudget, limits: WebSocketLimits()))
+                exchange, loop: 0, loop.poller, memory: Limits().makeAnswerBudget(), limits: WebSocketLimits()))
         let route = Route(.get, RealtimeRoute.template) { request in
-            let network = request.remote.network
+            let network = request.clientAddress.network
             guard let handshake = try? WebSocketHandshake(request),
                 let permit = exchange.limiter.admit(user, network)
             else { return Response(.badRequest) }

@@ -37,7 +37,7 @@ extension FamilyHistory: FactSource {
             cyclePushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
             earlierPushBack: pushBacks.filter { $0.nag == nag.id && $0.at < nag.cycleStartedAt }.map(\.at).max(),
             preferences: preferences,
-            policy: try FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldownMinutes))
+            policy: try FamilyPolicy(maxPushBacksPerNag: maxPushBack, pushBackCooldownMinutes: cooldownMinutes))
         return Snapshot(facts, now: now, zone: zone(member.timeZone ?? timeZone))
     }
 
@@ -160,13 +160,14 @@ extension FamilyHistory {
                     timeZone: member.timeZone ?? timeZone, quietHours: member.quietHours,
                     pushBackMode: member.pushBackMode, tone: member.tone, allowsOnDeviceAI: true,
                     streak: streak(of: member.id),
-                    resolvedNags: NagCategory.allCases.compactMap { category in
+                    resolvedCounts: NagCategory.allCases.compactMap { category in
                         let nags = nags.filter { $0.recipient == member.id && $0.category == category && $0.isResolved }
                         if nags.isEmpty { return nil }
                         return ResolvedNags(
                             category: category, total: nags.count, completed: nags.count { $0.status == .completed })
                     },
-                    pushBacks: nags.filter { $0.recipient == member.id && $0.status == .open }.compactMap(counted))
+                    openNagPushBacks: nags.filter { $0.recipient == member.id && $0.status == .open }.compactMap(
+                        counted))
             })
     }
 

@@ -13,7 +13,7 @@ extension TestServer {
         let (clock, random, tokens) = (clock, random, tokens)
         clock.set(to: SystemClock().now())
         try await database.run { database in
-            let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
+            let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimitPerLane: 1)
             defer { pool.stop() }
             let services = try Services(
                 standalone: database, clock: clock, random: random, tokens: tokens,

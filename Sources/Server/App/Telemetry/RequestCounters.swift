@@ -45,7 +45,7 @@ final class RequestCounters: Sendable {
     init() { series = API.all.map { Series($0.method.rawValue, $0.path) } + [Series("other", "other")] }
 
     func count(_ record: borrowing RequestRecord) {
-        let series = series[record.route?.number ?? series.count - 1]
+        let series = series[record.route?.observerIndex ?? series.count - 1]
         series.durations.record(nanoseconds: record.durationNanoseconds)
         series.byStatus[Self.indexOfStatus[min(Int(record.status.rawValue), 599)]].add()
         bytesIn.add(record.bytesIn)
@@ -71,7 +71,7 @@ extension Route {
     /// Creates the route of an operation, numbered so that its requests are counted under it.
     convenience init(_ operation: Contract.Operation, handler: Handler) {
         self.init(
-            HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },
+            HTTP.Method(operation.method), operation.path, observerIndex: API.all.firstIndex { $0.id == operation.id },
             bodyLimit: operation.bodyLimit, handler: handler)
     }
 }

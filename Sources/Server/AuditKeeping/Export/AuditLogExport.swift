@@ -11,7 +11,7 @@ import SQL
 /// never move, so an interrupted export can continue after a number or a position.
 struct AuditLogExport {
     /// The minimum number of entries between two exported checkpoints; the newest one is always exported.
-    private static let checkpointDistance: Int64 = 256
+    private static let minCheckpointDistance: Int64 = 256
 
     private let queries: any Queries
     private let sealing: Sealing
@@ -36,7 +36,7 @@ struct AuditLogExport {
         of family: FamilyID?, after: Int64?, origin: String, at now: Timestamp,
         _ emit: ([AuditExportLine]) async throws -> Void
     ) async throws {
-        let newest = try await reader.newestCheckpoint()
+        let newest = try await reader.newestUnverifiedCheckpoint()
         let size = newest?.checkpoint.size ?? 0
         if after == nil { try await emit(try await firstLines(of: family, origin, now)) }
         var count: (entries: Int, clocks: Int)
@@ -60,7 +60,8 @@ struct AuditLogExport {
             AuditKey(verifier: try row["verifier"], handover: try row["handover"])
         }
         let header = AuditExportLine.Header(origin: origin, familyID: family, madeAt: now, keys: keys)
-        let prunes = try await queries.query(ExportStatements.prunes(of: family)).map { row throws(PostgresError) in
+        let prunes = try await queries.query(ExportStatements.newestPrunes(of: family)).map {
+            row throws(PostgresError) in
             AuditExportLine.prune(note: try row["note"])
         }
         return [.header(header)] + prunes
@@ -130,7 +131,7 @@ struct AuditLogExport {
             let first: Int64 = position + 1
             let end: Int64 = try rows[rows.count - 1]["position"] + 1
             let nodes = try await nodeLines(first..<end)
-            let notes = try await queries.query(ExportStatements.checkpoints(above: first, upTo: end))
+            let notes = try await queries.query(ExportStatements.newestCheckpointPerSize(above: first, upTo: end))
             var nextNote = 0
             var lines: [AuditExportLine] = []
             for (index, row) in rows.enumerated() {
@@ -146,7 +147,7 @@ struct AuditLogExport {
                     checkpointSize <= leafPosition + 1
                 {
                     if checkpointSize == leafPosition + 1, checkpointSize < size,
-                        checkpointSize - lastCheckpointSize >= Self.checkpointDistance
+                        checkpointSize - lastCheckpointSize >= Self.minCheckpointDistance
                     {
                         lines.append(.checkpoint(note: try notes[nextNote]["note"]))
                         lastCheckpointSize = checkpointSize
@@ -167,7 +168,7 @@ struct AuditLogExport {
     ) async throws -> (entries: Int, clocks: Int) {
         var (count, last) = ((entries: 0, clocks: 0), FamilyID?.none)
         while true {
-            let rows = try await queries.query(ExportStatements.unsequencedEntries(after: last, size: size))
+            let rows = try await queries.query(ExportStatements.clocksAndUnsequencedEntries(after: last, size: size))
             var index = 0
             while index < rows.count {
                 let family: FamilyID = try rows[index]["clock_family"]
@@ -270,13 +271,13 @@ struct AuditLogExport {
             familyID: try row["family_id"], n: try row["n"], atMicroseconds: Int(at.microseconds),
             kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
             resourceID: try row["resource"], traceID: try row["trace"], requestID: try row["request"],
-            commit: try HexDigest(column: try row["commit"]), previous: try HexDigest(column: try row["prev"]),
-            hash: try HexDigest(column: try row["hash"]), position: position.map { Int($0) }, payload: "erased",
+            commitment: try HexDigest(column: try row["commit"]), previous: try HexDigest(column: try row["prev"]),
+            hash: try HexDigest(column: try row["hash"]), position: position.map { Int($0) }, bodyState: "erased",
             salt: nil, body: nil)
         switch try sealing.openBody(of: row) {
         case .whole(let salt, let body):
-            (entry.payload, entry.salt, entry.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
-        case .unreadable: entry.payload = "unreadable"
+            (entry.bodyState, entry.salt, entry.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
+        case .unreadable: entry.bodyState = "unreadable"
         case .erased: break
         }
         return .entry(entry)

@@ -8,9 +8,9 @@ import Reactor
 /// same memory.
 final class ExportLimiter: Sendable {
     /// The largest number of exports that one person may run at the same time.
-    static let limitPerPerson = 2
+    static let maxRunningPerPerson = 2
     /// The largest number of exports that may run at the same time for clients of one network.
-    static let limitPerNetwork = 4
+    static let maxRunningPerNetwork = 4
 
     private struct Counts {
         var total = 0
@@ -18,14 +18,14 @@ final class ExportLimiter: Sendable {
         var byNetwork: [RemoteAddress.Network: Int] = [:]
     }
 
-    private let totalLimit: Int
+    private let maxRunning: Int
     private let counts = Locked(Counts())
 
     /// Creates the limiter. All exports together may use a quarter of `maxAnswerMemoryBytes`.
-    init(_ limits: Limits) { totalLimit = max(1, limits.maxAnswerMemoryBytes / 4 / max(1, limits.maxWriteBufferBytes)) }
+    init(_ limits: Limits) { maxRunning = max(1, limits.maxAnswerMemoryBytes / 4 / max(1, limits.maxWriteBufferBytes)) }
 
     /// The number of running exports in this process.
-    var count: Int { counts.withLock { $0.total } }
+    var runningCount: Int { counts.withLock { $0.total } }
 
     /// Counts one more export, until the returned value is released.
     /// - Parameter network: the client's network; with nil the export counts for the person and in all only.
@@ -33,10 +33,11 @@ final class ExportLimiter: Sendable {
     func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
         let refusal: APIError? = counts.withLock { counts in
             let networkCount = network.flatMap { counts.byNetwork[$0] } ?? 0
-            guard counts.byPerson[person] ?? 0 < Self.limitPerPerson, networkCount < Self.limitPerNetwork else {
+            guard counts.byPerson[person] ?? 0 < Self.maxRunningPerPerson, networkCount < Self.maxRunningPerNetwork
+            else {
                 return APIError.tooManyExportsByPersonOrNetwork
             }
-            guard counts.total < totalLimit else {
+            guard counts.total < maxRunning else {
                 return APIError.tooManyExports
             }
             counts.total += 1

@@ -34,12 +34,12 @@ extension ExportRecord {
     private init?(_ entry: AuditExportLine.Entry) {
         let act = Audit.AuditEntry.Act(
             kind: entry.kind, actor: entry.actor, subject: entry.subject, resource: entry.resourceID,
-            trace: entry.traceID, request: entry.requestID, commitment: entry.commit.bytes)
+            trace: entry.traceID, request: entry.requestID, commitment: entry.commitment.bytes)
         let parsedEntry = Audit.AuditEntry(
             family: entry.familyID, number: Int64(entry.n), at: Timestamp(microseconds: Int64(entry.atMicroseconds)),
             act: act, previous: entry.previous.bytes, hash: entry.hash.bytes)
         let payload: Payload
-        switch entry.payload {
+        switch entry.bodyState {
         case "whole":
             guard let salt = entry.salt, let body = entry.body.flatMap({ bytes(hexadecimal: $0) }) else { return nil }
             payload = .whole(salt: salt.bytes, body: body)

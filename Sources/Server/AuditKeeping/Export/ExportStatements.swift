@@ -53,16 +53,16 @@ enum ExportStatements {
         """
     }
 
-    /// The number of families in one page of `unsequencedEntries`.
+    /// The number of families in one page of `clocksAndUnsequencedEntries`.
     static let unsequencedFamiliesPerPage = 32
-    /// The largest number of entries of one family in one page of `unsequencedEntries`.
+    /// The largest number of entries of one family in one page of `clocksAndUnsequencedEntries`.
     static let unsequencedEntriesPerFamily = 512
 
     /// Reads the clocks of the next families, and their entries that have no position in the log of that size. It
     /// includes families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A
     /// family without such entries has one row.
     /// - Parameter last: the family after which the export continues; nil for the beginning.
-    static func unsequencedEntries(after last: FamilyID?, size: Int64) -> SQL {
+    static func clocksAndUnsequencedEntries(after last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
             WITH RECURSIVE \(NamedFamilies.commonTableExpression("written", of: "audit_entry", where: isNext)),
@@ -91,7 +91,7 @@ enum ExportStatements {
     }
 
     /// Reads the newest checkpoint of each size in a range.
-    static func checkpoints(above low: Int64, upTo high: Int64) -> SQL {
+    static func newestCheckpointPerSize(above low: Int64, upTo high: Int64) -> SQL {
         """
         SELECT DISTINCT ON (size) size, note FROM audit_checkpoint WHERE size > \(low) AND size <= \(high)
         ORDER BY size, at DESC
@@ -100,7 +100,7 @@ enum ExportStatements {
 
     /// Reads the newest prune record of each family.
     /// - Parameter family: the only family to read; nil for all.
-    static func prunes(of family: FamilyID?) -> SQL {
+    static func newestPrunes(of family: FamilyID?) -> SQL {
         let condition: SQL = family.map { "WHERE family_id = \($0)" } ?? ""
         return "SELECT DISTINCT ON (family_id) note FROM audit_prune \(condition) ORDER BY family_id, cut DESC"
     }

@@ -67,7 +67,7 @@ public struct CheckpointFile: Sendable {
 
     /// Checks that the file can be replaced, by creating a file beside it for a moment, and that it belongs to the log
     /// of that name if it exists.
-    public func check(origin: String) throws(Fault) {
+    public func checkReplaceable(origin: String) throws(Fault) {
         try withFileLock { () throws(Fault) -> Void in
             let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
             close(probe)
@@ -123,7 +123,7 @@ public struct CheckpointFile: Sendable {
 
     /// Writes the new entry if the file still holds the entry that was read before, or if there is no file.
     /// - Returns: the file's content afterwards: the new entry, or the one that another instance wrote in the meantime.
-    func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
+    func replaceIfUnchanged(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
         try withFileLock { () throws(Fault) -> Entry in
             let current = try read()
             if let current, current != old { return current }

@@ -48,7 +48,7 @@ final class CheckpointMemory {
         guard let file else { return }
         let old = storedEntry
         storedEntry = try await run { () throws(CheckpointFile.Fault) -> CheckpointFile.Entry in
-            try file.replace(old, by: entry)
+            try file.replaceIfUnchanged(old, by: entry)
         }
         unwrittenEntry = nil
     }

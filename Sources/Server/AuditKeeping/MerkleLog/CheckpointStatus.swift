@@ -34,7 +34,7 @@ public final class CheckpointStatus: Sendable {
         /// The log is signed in time.
         case none = "current"
         /// Entries have waited longer than the exposure window, a checkpoint is overdue, or the sequencer has had no
-        /// successful round for `longestPause`.
+        /// successful round for `maxTimeWithoutRound`.
         case late
         /// The log in the database is not the one that was signed.
         case broken
@@ -45,11 +45,11 @@ public final class CheckpointStatus: Sendable {
     /// The longest time for which an entry may wait for its checkpoint.
     static let exposureWindow = AuditLogVerifier.Policy().exposureWindow
     /// The interval at which a checkpoint is signed although nothing happened.
-    static let heartbeat = Timestamp.Span.minutes(5)
+    static let heartbeatInterval = Timestamp.Span.minutes(5)
     /// The time without a successful round of the sequencer that raises the alarm.
-    static let longestPause = Timestamp.Span.seconds(30)
+    static let maxTimeWithoutRound = Timestamp.Span.seconds(30)
     /// The time without a checkpoint that raises the alarm.
-    static let longestSilence = AuditLogVerifier.Policy().largestCheckpointAge
+    static let maxTimeWithoutCheckpoint = AuditLogVerifier.Policy().largestCheckpointAge
 
     private let snapshot = Locked(Snapshot())
     /// Whether this server signs the log.
@@ -77,8 +77,10 @@ public final class CheckpointStatus: Sendable {
         guard isOn else { return .off }
         let snapshot = current
         if snapshot.fault != nil { return .broken }
-        guard let checkpoint = snapshot.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
-        if let last = snapshot.lastSuccessAt, now - last > Self.longestPause { return .late }
+        guard let checkpoint = snapshot.checkpoint, now - checkpoint.time < Self.maxTimeWithoutCheckpoint else {
+            return .late
+        }
+        if let last = snapshot.lastSuccessAt, now - last > Self.maxTimeWithoutRound { return .late }
         if let since = snapshot.exposedSince, now - since > Self.exposureWindow { return .late }
         return .none
     }

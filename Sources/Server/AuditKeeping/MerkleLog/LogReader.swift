@@ -13,7 +13,7 @@ struct LogReader {
 
     /// Reads the newest checkpoint; nil before the first, and where its note is malformed. Its signatures are not
     /// verified.
-    func newestCheckpoint() async throws -> (note: String, checkpoint: Checkpoint)? {
+    func newestUnverifiedCheckpoint() async throws -> (note: String, checkpoint: Checkpoint)? {
         guard let row = try await queries.query(LogStatements.newestCheckpoint).first else { return nil }
         let text: String = try row["note"]
         guard let note = SignedNote(text), let checkpoint = Checkpoint(text: note.text) else { return nil }
@@ -23,8 +23,8 @@ struct LogReader {
     /// Reads the inclusion proof of an entry in the newest checkpoint; nil while the checkpoint does not cover the
     /// entry, and where a hash is missing.
     func inclusionProof(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
-        guard let row = try await queries.query(LogStatements.position(family, number)).first,
-            let newest = try await newestCheckpoint()
+        guard let row = try await queries.query(LogStatements.leafOfEntry(family, number)).first,
+            let newest = try await newestUnverifiedCheckpoint()
         else { return nil }
         let (position, size): (Int64, Int64) = (try row["position"], newest.checkpoint.size)
         guard position < size else { return nil }
@@ -37,7 +37,7 @@ struct LogReader {
     /// Reads the path from an entry to the root of the log of that size; nil while the log does not contain the entry,
     /// and where a hash is missing.
     func inclusionPath(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
-        guard let row = try await queries.query(LogStatements.position(family, number)).first else { return nil }
+        guard let row = try await queries.query(LogStatements.leafOfEntry(family, number)).first else { return nil }
         let position: Int64 = try row["position"]
         return position < size ? try await proof(MerkleProof.inclusionRanges(position, size: size)) : nil
     }

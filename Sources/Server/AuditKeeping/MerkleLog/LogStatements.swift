@@ -5,10 +5,10 @@ import SQL
 /// The statements on the Merkle log: leaves, nodes, checkpoints and keys, among them every one that writes these.
 enum LogStatements {
     /// The largest number of entries in one transaction of the sequencer.
-    static let batchLimit = 4_096
+    static let entryLimitPerBatch = 4_096
     /// The largest number of entries of one family in one transaction, so that a long backlog of one family does not
     /// delay the others.
-    static let familyLimit = 512
+    static let entryLimitPerFamily = 512
 
     /// Reads a batch of the entries that are not in the log yet: from the families with the mark `awaits_sequencing`,
     /// and from one page of all families, which begins with `family`.
@@ -28,10 +28,10 @@ enum LogStatements {
         ) l
         CROSS JOIN LATERAL (
             SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
-            ORDER BY e.n LIMIT \(literal: familyLimit)
+            ORDER BY e.n LIMIT \(literal: entryLimitPerFamily)
         ) e
         WHERE c.seq > l.last
-        ORDER BY e.at, e.family_id LIMIT \(literal: batchLimit)
+        ORDER BY e.at, e.family_id LIMIT \(literal: entryLimitPerBatch)
         """
     }
 
@@ -125,8 +125,8 @@ enum LogStatements {
             """
     }
 
-    /// Reads the newest checkpoint with the root, which is given in Base64.
-    static func checkpoint(root: String) -> SQL {
+    /// Reads the newest checkpoint with the root.
+    static func checkpoint(base64Root root: String) -> SQL {
         "SELECT note FROM audit_checkpoint WHERE split_part(note, E'\\n', 3) = \(root) ORDER BY size DESC, at DESC LIMIT 1"
     }
 
@@ -151,7 +151,7 @@ enum LogStatements {
         "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
 
     /// Reads the position and the hash of the leaf of an entry; no row if the log does not contain the entry.
-    static func position(_ family: FamilyID, _ number: Int64) -> SQL {
+    static func leafOfEntry(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
     }
 }

@@ -13,11 +13,11 @@ public struct RestoredLogAcceptance: Sendable {
         /// The remembered checkpoint; nil where none is remembered.
         public let remembered: Checkpoint?
         /// The database's head; its time has no meaning.
-        let head: Checkpoint
+        let storedHead: Checkpoint
         /// The number of entries in the database's log.
-        public var size: Int64 { head.size }
+        public var storedSize: Int64 { storedHead.size }
         /// The root hash of the database's log.
-        public var root: [UInt8] { head.root }
+        public var storedRoot: [UInt8] { storedHead.root }
         /// Whether the database's log is signed in its present state and extends the remembered checkpoint. An empty
         /// log needs no signature.
         public let isContinuation: Bool
@@ -76,21 +76,22 @@ public struct RestoredLogAcceptance: Sendable {
                 guard try await Self.isCurrentOrEarlierRoot(root, of: heads, transaction, keys) else {
                     throw Fault.otherRoot
                 }
-                let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
-                if let newest, newest.size > heads.size {
-                    throw Fault.checkpointAhead(size: newest.size, of: heads.size)
+                let newest = try await LogReader(transaction).newestUnverifiedCheckpoint()?.checkpoint
+                if let newest, newest.size > heads.storedSize {
+                    throw Fault.checkpointAhead(size: newest.size, of: heads.storedSize)
                 }
                 // Of two checkpoints of the same size the later one counts.
                 let now = max(clock.now(), (newest?.time ?? .epoch) + .seconds(1))
                 let act = Act(
                     kind: .merkleLogAccepted, basis: .nothing, actor: SystemActor.commandLine,
                     details: [
-                        "size": String(heads.size), "root": hexadecimal(heads.root),
+                        "size": String(heads.storedSize), "root": hexadecimal(heads.storedRoot),
                         "remembered_size": remembered.map { String($0.size) } ?? "none",
                         "remembered_root": remembered.map { hexadecimal($0.root) } ?? "none",
                     ], stampedRows: 0)
                 try await tool.perform(act, in: .outside, tool.context(clock.now()), transaction)
-                let checkpoint = Checkpoint(origin: keys.origin, size: heads.size, root: heads.root, time: now)
+                let checkpoint = Checkpoint(
+                    origin: keys.origin, size: heads.storedSize, root: heads.storedRoot, time: now)
                 let note = checkpoint.signed(by: keys.signingKeys)
                 _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
                 return LoopBound(value: (heads, CheckpointFile.Entry(note: note.fullText, checkpoint: checkpoint)))
@@ -105,12 +106,12 @@ public struct RestoredLogAcceptance: Sendable {
     private static func isCurrentOrEarlierRoot(
         _ root: [UInt8], of heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
     ) async throws -> Bool {
-        if heads.root == root { return true }
-        guard let row = try await transaction.query(LogStatements.checkpoint(root: Base64.encode(root))).first,
+        if heads.storedRoot == root { return true }
+        guard let row = try await transaction.query(LogStatements.checkpoint(base64Root: Base64.encode(root))).first,
             let checkpoint = StoredLog.trustedCheckpoint(try row["note"], keys, remembered: nil),
             checkpoint.root == root
         else { return false }
-        return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.head)
+        return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.storedHead)
     }
 
     /// Reads both heads. The queries MUST read one snapshot, or hold the lock for appending to the log.
@@ -126,6 +127,6 @@ public struct RestoredLogAcceptance: Sendable {
             isContinuation = newest?.size == head.size && newest?.root == head.root
         }
         if isContinuation, let remembered { isContinuation = try await log.isConsistent(from: remembered, to: head) }
-        return Heads(remembered: remembered, head: head, isContinuation: isContinuation)
+        return Heads(remembered: remembered, storedHead: head, isContinuation: isContinuation)
     }
 }

@@ -148,7 +148,7 @@ final class Sequencer: PeriodicJob {
     /// does not get the lock only reads the newest checkpoint.
     private func appendBatch(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
         let holdsLock: Bool = try await transaction.query(
-            LogStatements.tryLock(at: clock.matchesDatabaseClock ? now : nil)
+            LogStatements.tryLock(at: clock.isComparedWithDatabase ? now : nil)
         ).onlyRow()["is_ours"]
         try reach(.lockTaken)
         // An instance without the lock still reads the newest checkpoint.
@@ -176,7 +176,7 @@ final class Sequencer: PeriodicJob {
         let oldestRemaining = try Self.oldestRemaining(results[3])
         var outcome = Outcome(newest: newest, isFull: oldestRemaining != nil)
         outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
-        let isCheckpointDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
+        let isCheckpointDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeatInterval } ?? true
         guard !leaves.isEmpty || isCheckpointDue || checksTree else { return outcome }
         guard var frontier = try await StoredLog(transaction).readFrontier(at: size) else {
             throw Fault.hashMissing(size: size)
@@ -196,9 +196,9 @@ final class Sequencer: PeriodicJob {
         var counts: [FamilyID: Int] = [:]
         for (family, time) in try batch.map({ row in (try row["family_id"] as FamilyID, try row["at"] as Timestamp) }) {
             counts[family, default: 0] += 1
-            if counts[family] == LogStatements.familyLimit { return time }
+            if counts[family] == LogStatements.entryLimitPerFamily { return time }
         }
-        return batch.count == LogStatements.batchLimit ? try batch[batch.count - 1]["at"] : nil
+        return batch.count == LogStatements.entryLimitPerBatch ? try batch[batch.count - 1]["at"] : nil
     }
 
     /// Appends the leaves, and signs a checkpoint of the result.

@@ -6,13 +6,13 @@ import SQL
 /// Deletes entries that are older than their retention period, family by family. Each family is one transaction with a
 /// signed record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
-    /// The part of one family's chain that is deleted: all entries up to `number`.
+    /// The part of one family's chain that is deleted: all entries up to `lastNumber`.
     public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
         /// The number of the last entry to delete.
-        public let number: Int64
+        public let lastNumber: Int64
         /// The number of entries to delete.
-        public let entries: Int
+        public let entryCount: Int
     }
 
     private let cutoff: Timestamp
@@ -55,19 +55,19 @@ public struct Pruning: Sendable {
             guard let row = try await transaction.query(PruneStatements.prunePoint(family, before: cutoff)).first else {
                 return nil
             }
-            let point = PrunePoint(family: family, number: try row["n"], entries: try row["entries"])
+            let point = PrunePoint(family: family, lastNumber: try row["n"], entryCount: try row["entries"])
             progress(point)
             guard !isDryRun else { return point }
             let now = tool.clock.now()
             let record = Prune(
-                origin: tool.keys.origin, family: family, lastNumber: point.number, lastHash: try row["hash"],
+                origin: tool.keys.origin, family: family, lastNumber: point.lastNumber, lastHash: try row["hash"],
                 lastTime: try row["at"], time: now)
             let note = SignedNote(record.text, signedBy: tool.keys.signingKeys)
             _ = try await transaction.query(PruneStatements.insert(record, note))
             let act = Act(
                 kind: .auditLogPruned, basis: .nothing, actor: SystemActor.commandLine,
-                details: ["cut": String(point.number), "entries": String(point.entries)], stampedRows: 0,
-                statements: PruneStatements.delete(family, upTo: point.number))
+                details: ["cut": String(point.lastNumber), "entries": String(point.entryCount)], stampedRows: 0,
+                statements: PruneStatements.delete(family, upTo: point.lastNumber))
             try await tool.perform(act, in: family, tool.context(now), transaction)
             return point
         }

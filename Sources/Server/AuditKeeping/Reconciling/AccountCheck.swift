@@ -40,7 +40,8 @@ struct AccountCheck {
                     .account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
             }
         }
-        for row in try await database.query(ReconcileStatements.undeletedAccounts).map(Location.init(ofAccount:)) {
+        for row in try await database.query(ReconcileStatements.accountsDeletedOnlyInLog).map(Location.init(ofAccount:))
+        {
             addDifference(.account, row.id, "status", "active", "deleted", &report, row)
         }
         let erased = try await database.query(ReconcileStatements.erasedCounts).onlyRow()
@@ -85,7 +86,7 @@ struct AccountCheck {
                     mayBePruned: isRevoked)
             }
         }
-        for row in try await database.query(ReconcileStatements.missingAdministrators).map(Location.init(ofPerson:)) {
+        for row in try await database.query(ReconcileStatements.administratorsOnlyInLog).map(Location.init(ofPerson:)) {
             report.add(
                 StateFinding(.administrator, row.id, .noRow, family: .outside, number: row.number))
         }

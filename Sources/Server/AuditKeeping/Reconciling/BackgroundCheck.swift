@@ -79,7 +79,7 @@ final class BackgroundCheck: BackgroundJob {
 
     /// Runs a pass if this instance gets the lease and a pass is due. Without the lease it reads the status.
     func runTurn() async throws {
-        passStatus.setOpenFindings(try await database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
+        passStatus.setOpenFindingCount(try await database.query(AuditFindingStatements.countOpen).onlyRow()["count"])
         guard let row = try await database.query(PassStatements.takeLease(holder)).first else {
             if let other = try await database.query(PassStatements.pass).first {
                 passStatus.update(try PassStatus.Status(other))
@@ -107,13 +107,13 @@ final class BackgroundCheck: BackgroundJob {
     private func checkFamilies(_ status: inout PassStatus.Status, after last: inout FamilyID?) async throws {
         let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()), clock: clock)
         while true {
-            let families = try await Reconciliation.families(after: last, database)
+            let families = try await Reconciliation.chainIDs(after: last, database)
             for family in families {
                 let progress = status
                 let lastChecked = last
                 let report = try await check.run(
                     family, pause: { _ in try await pause(progress, after: lastChecked) },
-                    renew: { try await renew(progress, after: lastChecked) })
+                    renew: { try await renewIfDue(progress, after: lastChecked) })
                 status.families += 1
                 status.entries += report.entryCount
                 addFindings(report, &status)
@@ -133,18 +133,19 @@ final class BackgroundCheck: BackgroundJob {
         report.merge(
             try await TreeCheck(database: database, keys: keys).run { _ in try await pause(progress, after: .end) })
         addFindings(report, &status)
-        let isNews = status.lastFindings == 0 && status.findings > 0 || status.lastFinding != status.firstFinding
-        (status.lastFamilies, status.lastEntries) = (status.families, status.entries)
-        (status.lastFindings, status.lastFinding) = (status.findings, status.firstFinding)
-        status.lastIncompleteReason = report.incompleteReason ?? status.incompleteReason
+        let isNews =
+            status.lastPassFindings == 0 && status.findings > 0 || status.lastPassFirstFinding != status.firstFinding
+        (status.lastPassFamilies, status.lastPassEntries) = (status.families, status.entries)
+        (status.lastPassFindings, status.lastPassFirstFinding) = (status.findings, status.firstFinding)
+        status.lastPassIncompleteReason = report.incompleteReason ?? status.incompleteReason
         status.finishedAt = clock.now()
         (status.startedAt, status.families, status.entries) = (nil, 0, 0)
         (status.findings, status.firstFinding, status.incompleteReason) = (0, nil, nil)
         let result = try await database.query(PassStatements.finish(holder, status))
         guard result.affectedRows == 1 else { throw Stopped() }
         passStatus.update(status)
-        guard isNews, let finding = status.lastFinding else { return }
-        let count = status.lastFindings
+        guard isNews, let finding = status.lastPassFirstFinding else { return }
+        let count = status.lastPassFindings
         log.write(.error, "audit_state_unexplained") {
             $0.field("findings", Int(count))
             $0.field("first", finding)
@@ -160,22 +161,22 @@ final class BackgroundCheck: BackgroundJob {
 
     // MARK: Pace
 
-    /// Rests for a time that depends on the time worked since the last rest, and then calls `renew`.
+    /// Rests for a time that depends on the time worked since the last rest, and then calls `renewIfDue`.
     private func pause(_ status: PassStatus.Status, after last: FamilyID?) async throws {
         let workTime = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(workTime * pace.restRatio, pace.shortestRest), pace.longestRest))
         guard !isStopped else { throw Stopped() }
-        try await renew(status, after: last)
+        try await renewIfDue(status, after: last)
         workingSince = .now()
     }
 
     /// Extends the lease and stores the progress if `Pace.saveInterval` has passed since the last time. The check of a
     /// family calls it where it must not pause.
     /// - Throws: `Stopped` if the server stops or another instance has the lease.
-    private func renew(_ status: PassStatus.Status, after last: FamilyID?) async throws {
+    private func renewIfDue(_ status: PassStatus.Status, after last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.saveInterval else { return }
-        let result = try await database.query(PassStatements.save(holder, status, after: last))
+        let result = try await database.query(PassStatements.saveAndExtendLease(holder, status, after: last))
         guard result.affectedRows == 1 else { throw Stopped() }
         lastSaved = monotonicNow()
     }
@@ -210,8 +211,8 @@ extension PassStatus.Status {
         (families, entries, findings) = (try row["families"], try row["entries"], try row["findings"])
         (firstFinding, incompleteReason) = (try row["first_finding"], try row["incomplete"])
         finishedAt = try row["finished_at"]
-        (lastFamilies, lastEntries) = (try row["last_families"], try row["last_entries"])
-        (lastFindings, lastFinding) = (try row["last_findings"], try row["last_finding"])
-        lastIncompleteReason = try row["last_incomplete"]
+        (lastPassFamilies, lastPassEntries) = (try row["last_families"], try row["last_entries"])
+        (lastPassFindings, lastPassFirstFinding) = (try row["last_findings"], try row["last_finding"])
+        lastPassIncompleteReason = try row["last_incomplete"]
     }
 }

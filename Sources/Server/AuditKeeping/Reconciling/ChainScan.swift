@@ -43,14 +43,18 @@ struct ChainScan {
     ///   - leaf: the hash of the entry's leaf in the log; nil if the log does not contain the entry.
     ///   - isSealed: whether its body is sealed; nil if it has none.
     /// - Returns: the entry's body; nil if it is erased, unreadable or not valid.
-    mutating func verify(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
+    mutating func verifyAndReplay(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         let person = entry.act.subject ?? entry.act.actor
         var lostBody: String?
         do throws(ChainVerifier.Fault) {
             try chain.check(prepared)
         } catch {
-            if case .alteredBody = error { lostBody = AuditFinding(.chain(error)).code } else { stop(error, entry) }
+            if case .alteredBody = error {
+                lostBody = AuditFinding(.chain(error)).code
+            } else {
+                recordInvalidEntry(error, entry)
+            }
             // The verification continues from the entry as it is stored.
             chain = ChainVerifier(family: family, after: entry.number, head: entry.hash)
         }
@@ -89,16 +93,16 @@ struct ChainScan {
     }
 
     /// Records that an entry does not continue the chain, so that neither this entry nor a later one is replayed.
-    private mutating func stop(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
+    private mutating func recordInvalidEntry(_ fault: ChainVerifier.Fault, _ entry: Audit.AuditEntry) {
         addDamage(AuditFinding(.chain(fault)).code, entry.number)
         replay.damage.recordStop(at: entry.number)
     }
 
-    /// Records that an entry opened an account.
+    /// Compares the account that an entry opened with the account that the person has now.
     /// - Parameters:
     ///   - user: the account that the entry names; nil in old entries, which name none.
     ///   - account: the account that the person has now; nil if there is none.
-    mutating func recordAccount(
+    mutating func compareAccount(
         _ person: Pseudonym, _ user: String?, _ number: Int64, currentAccount account: UserID?
     ) {
         findings.comparedCount += 1
@@ -118,7 +122,7 @@ struct ChainScan {
     /// - Parameters:
     ///   - clock: the sequence number in the clock; nil if the family has no clock.
     ///   - head: the hash in the clock.
-    mutating func end(clock: Int64?, head: [UInt8]?) {
+    mutating func checkEnd(clock: Int64?, head: [UInt8]?) {
         if clock == nil {
             findings.add(StateFinding(.clock, family.description, .noRow, family: family))
         } else if clock != chain.lastNumber || head != chain.head {
@@ -126,7 +130,7 @@ struct ChainScan {
             (differing.field, differing.found) = (clock == chain.lastNumber ? "head" : "seq", "\(clock ?? 0)")
             differing.expected = "\(chain.lastNumber)"
             findings.add(differing)
-            if let clock, clock > chain.lastNumber { endEarly() }
+            if let clock, clock > chain.lastNumber { recordMissingEnd() }
         }
         for (person, entry) in bodilessEntries.sorted(by: { $0.value.number < $1.value.number })
         where !replay.isErased(person) {
@@ -136,7 +140,7 @@ struct ChainScan {
     }
 
     /// Records that entries are missing after the last one that was read.
-    mutating func endEarly() { replay.damage.recordStop(at: chain.lastNumber + 1) }
+    mutating func recordMissingEnd() { replay.damage.recordStop(at: chain.lastNumber + 1) }
 
     /// Adds a finding about an entry.
     /// - Parameter code: the verifiers' name of the fault.

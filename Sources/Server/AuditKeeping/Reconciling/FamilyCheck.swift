@@ -62,7 +62,7 @@ struct FamilyCheck {
 
     /// Reads the newest record of the entries that retention deleted; nil if there is none, or if it is not valid.
     private func readPrune(of family: FamilyID) async throws -> Prune? {
-        guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
+        guard let text: String = try await database.query(ReconcileStatements.newestPrune(of: family)).first?["note"],
             let note = SignedNote(text), trustedKeys.hasSigner(of: note), let prune = Prune(text: note.text),
             prune.family == family
         else { return nil }
@@ -79,7 +79,7 @@ struct FamilyCheck {
             let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
-            let verifiedBody = scan.verify(
+            let verifiedBody = scan.verifyAndReplay(
                 prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, AuditKind(rawValue: act.kind)?.createsAccount == true,
                 scan.replay.damage.firstUnappliedNumber == nil
@@ -94,7 +94,7 @@ struct FamilyCheck {
             accounts[try row["pseudonym"]] = try row["id"]
         }
         for (person, user, number) in accountOpenings {
-            scan.recordAccount(person, user, number, currentAccount: accounts[person])
+            scan.compareAccount(person, user, number, currentAccount: accounts[person])
         }
     }
 
@@ -112,9 +112,10 @@ struct FamilyCheck {
             guard rows.count == ReconcileStatements.pageSize else { break }
         }
         let ends = try await queries.query(
-            ReconcileStatements.ends(of: scan.family, lastPruned: scan.lastPrunedNumber, last: scan.lastNumber)
+            ReconcileStatements.clockAndMisplacedNumbers(
+                of: scan.family, lastPruned: scan.lastPrunedNumber, last: scan.lastNumber)
         ).onlyRow()
-        scan.end(clock: try ends["seq"], head: try ends["head"])
+        scan.checkEnd(clock: try ends["seq"], head: try ends["head"])
         let misplacedNumbers: [(name: StaticString, code: String, isBeyondEnd: Bool)] = [
             ("early_entry", "out_of_order", false), ("early_body", "body_without_entry", false),
             ("late_body", "body_without_entry", false), ("early_leaf", "missing_entry", false),
@@ -123,7 +124,7 @@ struct FamilyCheck {
         for (name, code, isBeyondEnd) in misplacedNumbers {
             guard let number: Int64 = try ends[name] else { continue }
             scan.addDamage(code, number)
-            if isBeyondEnd { scan.endEarly() }
+            if isBeyondEnd { scan.recordMissingEnd() }
         }
         let relationships = try await queries.query(ReconcileStatements.relationships(of: scan.family))
             .map { row throws(PostgresError) in (id: try row["id"] as ResourceID, row: try StateRow(relationship: row))

@@ -31,7 +31,7 @@ enum PassStatements {
     }
 
     /// Stores the holder's progress, and extends the lease. It changes no row if another instance has taken the lease.
-    static func save(_ holder: RequestID, _ status: PassStatus.Status, after last: FamilyID?) -> SQL {
+    static func saveAndExtendLease(_ holder: RequestID, _ status: PassStatus.Status, after last: FamilyID?) -> SQL {
         """
         UPDATE audit_pass SET behind = \(last), families = \(status.families), entries = \(status.entries),
             findings = \(status.findings), first_finding = \(status.firstFinding), incomplete = \(status.incompleteReason),
@@ -45,8 +45,8 @@ enum PassStatements {
         """
         UPDATE audit_pass SET started_at = NULL, behind = NULL, families = 0, entries = 0, findings = 0,
             first_finding = NULL, incomplete = NULL, finished_at = \(status.finishedAt),
-            last_families = \(status.lastFamilies), last_entries = \(status.lastEntries), last_findings = \(status.lastFindings),
-            last_finding = \(status.lastFinding), last_incomplete = \(status.lastIncompleteReason)
+            last_families = \(status.lastPassFamilies), last_entries = \(status.lastPassEntries), last_findings = \(status.lastPassFindings),
+            last_finding = \(status.lastPassFirstFinding), last_incomplete = \(status.lastPassIncompleteReason)
         WHERE holder = \(holder)
         """
     }

@@ -21,29 +21,29 @@ public final class PassStatus: Sendable {
         /// pass.
         var finishedAt: Timestamp?
         /// The number of families that the last full pass checked.
-        var lastFamilies: Int64 = 0
+        var lastPassFamilies: Int64 = 0
         /// The number of entries that the last full pass checked.
-        var lastEntries: Int64 = 0
+        var lastPassEntries: Int64 = 0
         /// The number of findings of the last full pass.
-        var lastFindings: Int64 = 0
+        var lastPassFindings: Int64 = 0
         /// The first finding of the last full pass, in words; nil if it found nothing.
-        var lastFinding: String?
+        var lastPassFirstFinding: String?
         /// The reason for which the last full pass could not check everything; nil if it could.
-        var lastIncompleteReason: String?
+        var lastPassIncompleteReason: String?
 
         /// The progress of the running pass in percent of the last pass's entries, at most 99; nil if no pass runs, or
         /// if there was none before.
         var percent: Int? {
-            guard startedAt != nil, lastEntries > 0 else { return nil }
-            return Int(min(99, entries * 100 / lastEntries))
+            guard startedAt != nil, lastPassEntries > 0 else { return nil }
+            return Int(min(99, entries * 100 / lastPassEntries))
         }
 
         /// The verdict. Findings of the running pass count at once; findings of the last pass count until a full pass
         /// finds nothing.
         var verdict: Verdict {
-            if findings > 0 || lastFindings > 0 { return .unexplained }
+            if findings > 0 || lastPassFindings > 0 { return .unexplained }
             if finishedAt == nil { return .running }
-            return lastIncompleteReason == nil ? .explained : .incomplete
+            return lastPassIncompleteReason == nil ? .explained : .incomplete
         }
     }
 
@@ -62,16 +62,16 @@ public final class PassStatus: Sendable {
     }
 
     private let status = Locked<Status?>(nil)
-    private let openFindingCount = Locked(0)
+    private let lockedOpenFindingCount = Locked(0)
 
     /// The newest status; nil where this server runs no check, or has read no status yet.
     var current: Status? { status.withLock { $0 } }
     var verdict: Verdict { current?.verdict ?? .off }
 
     /// The number of findings of verifications on request that nobody has acknowledged, as this process last read it.
-    var openFindings: Int { openFindingCount.withLock { $0 } }
+    var openFindingCount: Int { lockedOpenFindingCount.withLock { $0 } }
 
-    func setOpenFindings(_ count: Int) { openFindingCount.withLock { $0 = count } }
+    func setOpenFindingCount(_ count: Int) { lockedOpenFindingCount.withLock { $0 = count } }
 
     func update(_ newest: Status) { status.withLock { $0 = newest } }
 }

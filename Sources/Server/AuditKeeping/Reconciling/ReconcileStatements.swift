@@ -8,7 +8,7 @@ enum ReconcileStatements {
 
     /// Reads the next ids of families and connections: those that exist, that have a clock, or that entries or leaves
     /// name. The nil id, the chain outside families, is one of them.
-    static func families(after last: FamilyID?) -> SQL {
+    static func chainIDs(after last: FamilyID?) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
         return """
@@ -46,13 +46,13 @@ enum ReconcileStatements {
         "SELECT seq FROM family_clock WHERE family_id = \(family)"
     }
 
-    static func prune(of family: FamilyID) -> SQL {
+    static func newestPrune(of family: FamilyID) -> SQL {
         "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
     }
 
     /// Reads the family's clock, and the first number of an entry, body or leaf that is below the chain's beginning or
     /// above its end; null where there is none.
-    static func ends(of family: FamilyID, lastPruned cut: Int64, last: Int64) -> SQL {
+    static func clockAndMisplacedNumbers(of family: FamilyID, lastPruned cut: Int64, last: Int64) -> SQL {
         """
         SELECT c.seq, c.head,
                (SELECT n FROM audit_entry WHERE family_id = \(family) AND n <= \(cut) ORDER BY n LIMIT 1) AS early_entry,
@@ -205,7 +205,7 @@ enum ReconcileStatements {
     }
 
     /// Reads up to 100 accounts that an entry ended and that are not deleted.
-    static let undeletedAccounts: SQL = """
+    static let accountsDeletedOnlyInLog: SQL = """
         SELECT u.id, e.family_id, e.n FROM audit_entry e JOIN users u ON u.pseudonym = e.subject
         WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
         """
@@ -229,7 +229,7 @@ enum ReconcileStatements {
         """
 
     /// Reads up to 100 administrators whom the log names and whom the database lacks. Erased people are left out.
-    static let missingAdministrators: SQL = """
+    static let administratorsOnlyInLog: SQL = """
         SELECT e.subject, e.n FROM audit_entry e
         WHERE e.family_id = '00000000-0000-0000-0000-000000000000' AND e.kind = 'admin.created'
             AND NOT EXISTS (SELECT FROM users u JOIN admins a ON a.user_id = u.id WHERE u.pseudonym = e.subject)

@@ -40,7 +40,7 @@ public struct Reconciliation: Sendable {
         var report = try await SchemaCheck(database).run()
         var last: FamilyID?
         while true {
-            let families = try await Self.families(after: last, database)
+            let families = try await Self.chainIDs(after: last, database)
             for family in families {
                 report.merge(try await check.run(family))
                 progress(
@@ -53,8 +53,9 @@ public struct Reconciliation: Sendable {
         return report
     }
 
-    static func families(after last: FamilyID?, _ database: any Queries) async throws -> [FamilyID] {
-        try await database.query(ReconcileStatements.families(after: last)).map { row throws(PostgresError) in
+    /// Returns a page of the IDs of families and connections, and the nil ID of the chain outside families.
+    static func chainIDs(after last: FamilyID?, _ database: any Queries) async throws -> [FamilyID] {
+        try await database.query(ReconcileStatements.chainIDs(after: last)).map { row throws(PostgresError) in
             try row["family_id"]
         }
     }

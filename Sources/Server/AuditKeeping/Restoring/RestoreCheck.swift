@@ -20,7 +20,7 @@ public struct RestoreCheck: Sendable {
 
     public func run() async throws -> [CheckResult] {
         let (keys, migratedObjects) = (keys, MigratedObjects(try Schema.migrations(folder)))
-        return try await Schema.inspect(databaseURL) {
+        return try await Schema.withReadOnlyDatabase(databaseURL) {
             await Self.run($0, keys, migratedObjects)
         }
     }
@@ -86,7 +86,7 @@ public struct RestoreCheck: Sendable {
     private static func checkNewestEntries(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
         let name = "newest entries"
         let advice = "restore the backup again, or another; nagz audit reconcile verifies all entries"
-        let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).onlyRow()["missing"]
+        let missing: Int64 = try await queries.query(RestoreStatements.missingNewestEntryCount).onlyRow()["missing"]
         guard missing == 0 else {
             return .failed(
                 name, "the audit log lacks entries that the Merkle log has (\(missing))", advice: advice)
@@ -124,7 +124,7 @@ public struct RestoreCheck: Sendable {
     // MARK: Tables
 
     private static func checkClocks(_ queries: any Queries) async throws -> CheckResult {
-        let row = try await queries.query(RestoreStatements.clocks).onlyRow()
+        let row = try await queries.query(RestoreStatements.clockCounts).onlyRow()
         let (families, wrong): (Int64, Int64) = (try row["families"], try row["wrong"])
         guard let first: FamilyID = try row["first"] else {
             return .ok("family clocks", "\(families) clocks fit the newest entries")
@@ -144,7 +144,7 @@ public struct RestoreCheck: Sendable {
         let report = try await SchemaCheck(queries).run()
         let withoutKey: [String] = try await queries.query(RestoreStatements.tablesWithoutKey)
             .map { row throws(PostgresError) in try row["name"] }
-        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).onlyRow()["keys"]
+        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeyCount).onlyRow()["keys"]
         let missing = report.findings.filter { $0.problem == .noRow }.map(\.id)
         let surplusOrChanged = report.findings.filter { $0.problem != .noRow }.map(\.id)
         let lines =

@@ -20,7 +20,7 @@ enum RestoreStatements {
         """
 
     /// Counts the newest leaves whose entry is missing although retention has not deleted it.
-    static let missingEntries: SQL = """
+    static let missingNewestEntryCount: SQL = """
         SELECT count(*)::bigint AS missing FROM \(newestLeaves)
         WHERE NOT EXISTS (SELECT FROM audit_entry e WHERE e.family_id = l.family_id AND e.n = l.n)
             AND NOT EXISTS (SELECT FROM audit_prune p WHERE p.family_id = l.family_id AND p.cut >= l.n)
@@ -29,7 +29,7 @@ enum RestoreStatements {
     /// Counts all clocks (`families`) and the wrong ones (`wrong`), and reads the first family with a wrong one
     /// (`first`). A clock is wrong if a family or connection lacks it, if its sequence number or hash differs from the
     /// newest entry's, or if it is behind the time of a nag: it would assign numbers and times a second time.
-    static let clocks: SQL = """
+    static let clockCounts: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE is_wrong)::bigint AS wrong,
                (array_agg(family_id ORDER BY family_id) FILTER (WHERE is_wrong))[1] AS first
         FROM (
@@ -55,7 +55,7 @@ enum RestoreStatements {
         """
 
     /// Counts the schema's foreign keys.
-    static let foreignKeys: SQL = """
+    static let foreignKeyCount: SQL = """
         SELECT count(*)::integer AS keys FROM pg_constraint
         WHERE contype = 'f' AND connamespace = 'public'::regnamespace
         """

@@ -10,14 +10,14 @@ public struct Erasure: Sendable {
     /// The extent of an erasure.
     public struct Extent: Sendable, Hashable {
         /// The chains that name the person, and the number of bodies about the person in each.
-        public let chains: [(family: FamilyID, bodies: Int)]
+        public let chains: [(family: FamilyID, bodyCount: Int)]
         /// The number of bodies about the person in all chains.
-        public var bodies: Int { chains.reduce(0) { $0 + $1.bodies } }
+        public var bodyCount: Int { chains.reduce(0) { $0 + $1.bodyCount } }
 
         public static func == (left: Self, right: Self) -> Bool {
             left.chains.elementsEqual(right.chains) { $0 == $1 }
         }
-        public func hash(into hasher: inout Hasher) { hasher.combine(bodies) }
+        public func hash(into hasher: inout Hasher) { hasher.combine(bodyCount) }
     }
 
     /// A reason for which the person was not erased.
@@ -89,7 +89,8 @@ public struct Erasure: Sendable {
         for chain in chains.sorted(by: { $0.family < $1.family }) {
             var act = Act(
                 kind: .personErased, basis: .nothing, actor: SystemActor.commandLine, subject: person,
-                sealingSubject: SystemActor.commandLine, details: ["bodies": String(chain.bodies)], changesRights: true,
+                sealingSubject: SystemActor.commandLine, details: ["bodies": String(chain.bodyCount)],
+                changesRights: true,
                 stampedRows: 0, statements: [ErasureStatements.deleteBodies(of: person)])
             if chain.family == .outside {
                 act.statements += [

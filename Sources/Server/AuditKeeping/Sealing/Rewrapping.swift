@@ -53,7 +53,7 @@ public enum Rewrapping {
     /// Wraps the remaining keys again, and forbids the use of the other master keys: writes of a server that was not
     /// restarted are refused. Afterwards the other master keys may be removed from the file.
     /// - Throws: `KeysInUse` if another master key was used in the meantime; nothing is lost then.
-    public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
+    public static func retireOldMasters(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.withDatabase(databaseURL) { database in
             _ = try await rewrapOutdatedKeys(keys, database, standardBatchSize)
             for master in keys.masterKeys.dropFirst() {
@@ -76,7 +76,7 @@ public enum Rewrapping {
         let sealing = Sealing(keys, random: SystemRandomness())
         var (count, last) = (0, Pseudonym(high: 0, low: 0))
         while true {
-            let rows = try await database.query(RewrapStatements.outdatedKeys(newest.id, after: last, batch))
+            let rows = try await database.query(RewrapStatements.keys(notWrappedBy: newest.id, after: last, batch))
             guard rows.count > 0 else { return count + (try await resealKeysForModels(keys, sealing, database, batch)) }
             var rewrapped: [(person: Pseudonym, wrapped: [UInt8])] = []
             for row in rows {
@@ -119,7 +119,7 @@ enum RewrapStatements {
         FROM (SELECT master FROM audit_subject_key UNION ALL SELECT master FROM ai_keys) k GROUP BY master ORDER BY master
         """
 
-    static func outdatedKeys(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
+    static func keys(notWrappedBy master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
         """
         SELECT id, master, wrapped FROM audit_subject_key WHERE id > \(person) AND master <> \(master)
         ORDER BY id LIMIT \(limit)

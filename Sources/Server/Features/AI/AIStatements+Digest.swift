@@ -34,7 +34,7 @@ extension AIStatements {
 
     /// Reads a row for each of these people, members or not, with the facts that decide whether the sender may send
     /// them a digest.
-    static func digestRecipients(_ people: [UserID], from sender: UserID, in family: FamilyID) -> SQL {
+    static func digestRecipientFacts(_ people: [UserID], from sender: UserID, in family: FamilyID) -> SQL {
         """
         SELECT u.pseudonym, m.role, m.status,
                \(RelationshipStatements.status(between: "\(sender)", and: "o.id", in: "\(family)")) AS relationship,

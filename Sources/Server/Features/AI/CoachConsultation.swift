@@ -29,7 +29,7 @@ extension CoachQuestion: FamilyRelatedQuestion {
         let stored: StoredPreferences = try row["prefs"]
         var facts = CoachFacts(
             familyID: familyID, userID: member.userID, nags: nags, missCount7d: try row["misses"],
-            streak: try row["streak"], tone: stored.effective(familyZone: member.timeZone).tone)
+            streak: try row["streak"], tone: stored.effective(familyZone: member.familyZone).tone)
         facts.sessionTurns = turns
         return (Snapshot(facts, now: caller.now, zone: zone), member.pseudonym)
     }

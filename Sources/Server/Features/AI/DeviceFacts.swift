@@ -86,8 +86,9 @@ enum DeviceFacts {
             if facts == nil {
                 facts = FamilyFacts(
                     timeZone: zone,
-                    maxPushBack: memberDetails.integer("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
-                    cooldownMinutes: memberDetails.integer("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
+                    maxPushBack: memberDetails.integer("max_pushback") ?? FamilyPolicy.standard.maxPushBacksPerNag,
+                    cooldownMinutes: memberDetails.integer("cooldown_minutes")
+                        ?? FamilyPolicy.standard.pushBackCooldownMinutes,
                     allowsMediation: memberDetails["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
@@ -121,7 +122,7 @@ enum DeviceFacts {
             let resolvedJSON = memberDetails["resolved"], let resolved = try? [ResolvedNags](json: resolvedJSON),
             let pushBackJSON = memberDetails["push_backs"], let pushBacks = try? [NagPushBacks](json: pushBackJSON)
         else { return nil }
-        let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
+        let (high, low) = row.uuidOrZero(FeedColumns.ids.lowerBound)
         return MemberFacts(
             userID: UserID(high: high, low: low), displayName: row.text(TextColumn.name.column), role: role,
             status: status,
@@ -129,8 +130,8 @@ enum DeviceFacts {
             pushBackMode: preferences.pushBackMode,
             tone: preferences.tone, allowsOnDeviceAI: preferences.aiOnDeviceEnabled,
             streak: memberDetails.integer("streak") ?? 0,
-            resolvedNags: resolved,
-            pushBacks: pushBacks)
+            resolvedCounts: resolved,
+            openNagPushBacks: pushBacks)
     }
 }
 

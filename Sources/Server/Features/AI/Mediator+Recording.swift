@@ -21,7 +21,7 @@ extension Mediator {
         author.asked = reply?.askedModel
         attempt.recordStage(.executed)
         let record = operation.record(services.heuristics, question, facts, response)
-        let report = attempt.report(permit, record, by: author)
+        let report = attempt.complete(permit, record, by: author)
         let event: EventID = services.random.identifier(at: attempt.caller.now)
         let includesExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
@@ -71,10 +71,10 @@ extension Mediator {
         _ report: ExecutionReport, _ tokenStatements: [SQL]
     ) -> Act {
         let (caller, requester) = (attempt.caller, attempt.requester)
-        let content = questionWords(record.content)
+        let content = hashedWords(record.content)
         var details = attempt.auditDetails(report)
         details["content_hash"] = content.hash
-        details["content_length"] = "\(content.length)"
+        details["content_length"] = "\(content.byteCount)"
         details["latency_us"] = "\(attempt.elapsedMicroseconds)"
         details["on_behalf_of"] = requester.pseudonym.description
         details["output"] = record.classification
@@ -88,7 +88,7 @@ extension Mediator {
         if !requester.settings.logsErrorsOnly, let row = attempt.insertion(report, nil) { statements.append(row) }
         if let session = attempt.options.sessionID {
             let turn = SessionTurn(operation, words: attempt.question.content, record)
-            statements += turns.insertion(turn, of: attempt.id, to: session, at: caller.now)
+            statements += turns.insertionStatements(turn, of: attempt.id, to: session, at: caller.now)
         }
         // A question's ID is among the reasons, because an ID names one question even if two requests with the same ID
         // arrive at the same time.

@@ -132,7 +132,7 @@ package final class Mediator {
                 earlier = try await turns.read(session, of: caller.userID, at: caller.now, queries)
             }
             let (facts, subject) = try await question.consult(
-                for: member, caller, services.zones.zoneOrUTC(member.timeZone), after: earlier, queries)
+                for: member, caller, services.zones.zoneOrUTC(member.familyZone), after: earlier, queries)
             let attempt = makeAttempt(
                 operation.id, question, options, caller, family, Requester(member, settings), subject, nil,
                 since: started)
@@ -143,7 +143,7 @@ package final class Mediator {
             if let earlier: AIAnswer<Response> = try await services.ledger.replayEarlierAnswer(caller) {
                 return earlier
             }
-            let (member, settings) = try await self.requireMember(caller, family, services.database)
+            let (member, settings) = try await self.requireAIAllowedMember(caller, family, services.database)
             if question.denial(of: member, caller) == nil {
                 let (facts, attempt) = try await prepareAttempt(member, settings, services.database)
                 askedAttempt = try await askModel(operation, question, facts, attempt, withoutNamesOf: [caller.userID])
@@ -153,7 +153,7 @@ package final class Mediator {
         return try await runWrite(after: askedAttempt?.reply) { [services] in
             try await services.ledger.write(caller, in: family) { queries in
                 do {
-                    let (member, settings) = try await self.requireMember(caller, family, queries)
+                    let (member, settings) = try await self.requireAIAllowedMember(caller, family, queries)
                     if let denial = question.denial(of: member, caller) {
                         if askedAttempt != nil { throw APIError(.authorizationDenied, denial) }
                         return .denied(operation.id.auditKinds.denied, to: member, denial)
@@ -193,14 +193,14 @@ package final class Mediator {
         guard let row = rows.first else { throw APIError.sessionHasEnded }
         let consultation = try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)
         if let session, depth == .full {
-            consultation.addSession(try await turns.read(session, of: caller.userID, at: caller.now, queries))
+            consultation.setSessionTurns(try await turns.read(session, of: caller.userID, at: caller.now, queries))
         }
         return consultation
     }
 
     /// Reads the caller as a member of a family, and their settings for the AI.
     /// - Throws: 403 unless the member may use the AI.
-    private func requireMember(
+    private func requireAIAllowedMember(
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> (Member, AISettings) {
         let member = try await services.access.member(caller, of: family, queries)
@@ -221,12 +221,12 @@ package final class Mediator {
             askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: askedQuestion, options: options,
-            ledger: ledger, requester: requester, subject: subject, nag: nag, words: questionWords(question.ownWords),
+            ledger: ledger, requester: requester, subject: subject, nag: nag, words: hashedWords(question.ownWords),
             startedAt: started)
     }
 
     /// Returns the length and the keyed digests of a text, as records store them in place of the words.
-    func questionWords(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
+    func hashedWords(_ text: String) -> QuestionWords { QuestionWords(text, contentKey) }
 
     /// Asks a model to word the answer, if the question asks for a model and may be sent to one. Nothing is recorded
     /// here, because the act checks every refusal again.
@@ -257,11 +257,11 @@ package final class Mediator {
         if let cached = constraintCache.cachedEngine(for: user, settings.constraintsVersion) {
             engine = cached
         } else {
-            engine = try await constraintCache.engine(for: user, settings.constraintsVersion, queries)
+            engine = try await constraintCache.readEngine(for: user, settings.constraintsVersion, queries)
         }
         var reachable = ReachableModels(services.models, settings)
         if attempt.mayNeedOwnKeys, let home = settings.homeFamily {
-            try await reachable.readKeys(of: user, in: home, queries)
+            try await reachable.readKeysAndRights(of: user, in: home, queries)
         }
         do throws(ExecutionRefusal) {
             return .success(try attempt.permit(engine, reachable))
@@ -289,7 +289,7 @@ package final class Mediator {
         case .failure(let refusal): return refuse(refusal)
         }
         var tokenStatements: [SQL] = []
-        if attempt.needsTokens(for: permit) {
+        if attempt.needsTokenCheck(for: permit) {
             switch try await attempt.checkTokens(
                 permit, AITokens(random: services.random), confirmedPrompt: reply?.confirmedPrompt, queries)
             {

@@ -63,9 +63,9 @@ final class NagConsultation {
             facts.cyclePushBacks = try row.list("push_backs") ?? []
             facts.earlierPushBack = try row["earlier_push_back"]
             facts.policy = try FamilyPolicy(
-                dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
-                pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
-                cooldownMinutes: try row["cooldown_minutes"])
+                dailyNagCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
+                pointsMultiplier: try row["points_multiplier"], maxPushBacksPerNag: try row["max_pushback"],
+                pushBackCooldownMinutes: try row["cooldown_minutes"])
             let stored: StoredPreferences = try row["recipient_prefs"]
             let familyZone: String = try row["time_zone"] ?? Preferences.standardTimeZone
             facts.preferences = stored.effective(familyZone: familyZone, childQuietHours: try QuietHours(ofChild: row))
@@ -75,7 +75,7 @@ final class NagConsultation {
     }
 
     /// Adds the turns of the AI session that the question belongs to.
-    func addSession(_ turns: [SessionTurn]) { snapshot.facts.sessionTurns = turns }
+    func setSessionTurns(_ turns: [SessionTurn]) { snapshot.facts.sessionTurns = turns }
 
     /// Returns the decision that refuses the operation and records the refusal in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {

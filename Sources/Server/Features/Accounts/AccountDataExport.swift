@@ -23,7 +23,7 @@ final class AccountDataExport {
     ///   has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        try await recordExport(caller)
+        try await recordAndCountExport(caller)
         let loopServices = LoopBound(value: services)
         return Response(
             .ok, .json,
@@ -34,7 +34,7 @@ final class AccountDataExport {
     }
 
     /// Records the export in the audit log, and counts it against the day's limit.
-    private func recordExport(_ caller: Caller) async throws {
+    private func recordAndCountExport(_ caller: Caller) async throws {
         let _: NoAnswer = try await services.writeToOwnChain(caller, acceptsWaiting: true) { account, seq, queries in
             let count = DailyCount(limit: .accountExports, user: caller.userID)
             let act = Act(
@@ -46,7 +46,7 @@ final class AccountDataExport {
     }
 
     private static func write(_ caller: Caller, _ services: Services, to body: BodyWriter) async throws {
-        let families = try await families(of: caller, services)
+        let families = try await currentAndFormerFamilies(of: caller, services)
         var isFirstSection = true
         for section in AccountExport.Section.allCases {
             try await body.write(Array("\(isFirstSection ? "{" : ",")\"\(section.rawValue)\":[".utf8))
@@ -79,7 +79,7 @@ final class AccountDataExport {
     }
 
     /// Returns the families that the caller is or was in.
-    private static func families(of caller: Caller, _ services: Services) async throws -> [FamilyID] {
+    private static func currentAndFormerFamilies(of caller: Caller, _ services: Services) async throws -> [FamilyID] {
         var families: [FamilyID] = []
         while true {
             let after: ResourceID = families.last?.retyped() ?? ResourceID(high: 0, low: 0)

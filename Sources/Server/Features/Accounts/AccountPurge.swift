@@ -17,10 +17,10 @@ struct AccountPurge {
     /// The default number of days. It leaves two of the allowed days for an outage of the server.
     static let standardDays = 28
     /// The maximum number of rows that one statement outside the act changes.
-    static let batchSize = 500
+    static let rowsPerBatch = 500
 
     /// An account to purge.
-    struct Account: Sendable {
+    struct DueAccount: Sendable {
         let id: UserID
         let deletedAt: Timestamp
     }
@@ -31,10 +31,10 @@ struct AccountPurge {
     let days: Int
 
     /// Reads the accounts to purge, the oldest deletions first; at most `limit` of them.
-    func dueAccounts(at now: Timestamp, limit: Int) async throws -> [Account] {
-        let statement = AccountStatements.deletedAccounts(deletedUpTo: now - .days(Int64(days)), limit: limit)
+    func dueAccounts(at now: Timestamp, limit: Int) async throws -> [DueAccount] {
+        let statement = AccountStatements.unpurgedAccounts(deletedUpTo: now - .days(Int64(days)), limit: limit)
         return try await database.query(statement).map { row throws(PostgresError) in
-            Account(id: try row["id"], deletedAt: try row["deleted_at"])
+            DueAccount(id: try row["id"], deletedAt: try row["deleted_at"])
         }
     }
 
@@ -58,7 +58,7 @@ struct AccountPurge {
         ] {
             // A batch that erases nothing proves nothing: another instance may have erased the same rows.
             while try await !database.query(rows.keys(user, 1)).isEmpty {
-                _ = try await database.query(rows.erase(rows.keys(user, Self.batchSize)))
+                _ = try await database.query(rows.erase(rows.keys(user, Self.rowsPerBatch)))
             }
         }
         return try await ledger.performIfDue(context, in: .outside) { queries in
@@ -71,7 +71,8 @@ struct AccountPurge {
                 statements: [
                     AccountStatements.purge(user, at: context.now),
                     PreferenceStatements.deleteInLeftFamilies(of: user),
-                    ChildSettingsStatements.deleteInFormerFamilies(of: user), KnownAddressStatements.delete(of: user),
+                    ChildSettingsStatements.deleteInFormerFamilies(of: user),
+                    KnownAddressStatements.deleteAll(of: user),
                     PolicyStatements.deleteApprovalComments(of: user), AttachmentStatements.deleteAll(of: user),
                     ExecutionStatements.deleteAll(of: user), DraftStatements.deleteAll(of: user),
                 ])

@@ -17,9 +17,9 @@ final class Accounts {
 
     /// Registers operations of the tag `accounts`.
     func register(in routes: RouteTable) {
-        routes.signedIn(API.createAccount, fill)
+        routes.signedIn(API.createAccount, fillMissingProfile)
         routes.signedInResponding(API.exportAccount, AccountDataExport(services).stream)
-        routes.signedIn(API.deleteAccount, delete)
+        routes.signedIn(API.deleteAccount, deleteOwnOrChildAccount)
         let me = Me(services)
         me.register(in: routes)
         PhoneNumbers(services, me).register(in: routes)
@@ -36,7 +36,9 @@ final class Accounts {
     /// - Throws: 404 for accounts outside the caller's family, whether they exist or not; 403 where the caller may not
     ///   delete the account; 412 for the last guardian of a family with other members; 409 if the person is invited
     ///   again before each of eight attempts.
-    func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
+    func deleteOwnOrChildAccount(
+        _ caller: Caller, _ call: Call<AccountPath, NoBody>
+    ) async throws -> AccountResponse {
         guard call.parameters.userID == caller.userID else { return try await deleteUnconnected(caller, call) }
         // The deletion is refused as long as there are connections; somebody may invite the person at this moment.
         for _ in 0..<8 {
@@ -73,7 +75,7 @@ final class Accounts {
                     throw APIError.accountHasJoined
                 }
                 return .perform(
-                    .accountDeletion(
+                    .accountDeletionOutsideFamilies(
                         of: user, person.pseudonym, by: person.pseudonym, basis: .nothing, at: caller.now),
                     answer)
             }
@@ -85,7 +87,7 @@ final class Accounts {
 
 extension Act {
     /// Returns the act that deletes an account without a family.
-    static func accountDeletion(
+    static func accountDeletionOutsideFamilies(
         of user: UserID, _ pseudonym: Pseudonym, by actor: Pseudonym, basis: Basis, details: AuditBody = [:],
         at now: Timestamp
     ) -> Act {

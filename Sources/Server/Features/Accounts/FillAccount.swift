@@ -11,7 +11,9 @@ extension Accounts {
     /// A person whose account was made in a family cannot set an address or a date of birth this way, because both
     /// decide what the family's guardians may do. A date of birth of somebody under 13 is refused too: only a guardian
     /// makes such accounts.
-    func fill(_ caller: Caller, _ call: Call<NoParameters, AccountCreate>) async throws -> AccountResponse {
+    func fillMissingProfile(
+        _ caller: Caller, _ call: Call<NoParameters, AccountCreate>
+    ) async throws -> AccountResponse {
         let body = call.body
         let sentDateOfBirth = try body.dateOfBirth?.pastDate(at: caller.now)
         return try await services.writeToOwnChain(caller) { account, seq, queries in
@@ -36,7 +38,7 @@ extension Accounts {
             let act = Act(
                 kind: .accountChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, details: ["filled": filledFields.joined(separator: ",")], stampedRows: 0,
-                statements: [AccountStatements.fill(caller.userID, name: name, dateOfBirth: dateOfBirth)])
+                statements: [AccountStatements.fillMissing(caller.userID, name: name, dateOfBirth: dateOfBirth)])
             return .perform(act, answer)
         }
     }

@@ -44,7 +44,7 @@ final class Me {
         let points = try await database.query(GamificationStatements.record(of: account.id, in: familyID)).onlyRow()
         let statement = PreferenceStatements.current(of: account.id, in: familyID)
         let stored: StoredPreferences = try await database.query(statement).onlyRow()["prefs"]
-        let preferences = stored.effective(familyZone: member.timeZone)
+        let preferences = stored.effective(familyZone: member.familyZone)
         me.switchedOn = SwitchedOn(
             ai: try ai["has_consent"] && ai["is_enabled"], points: try points["has_consent"] && points["is_enabled"],
             sms: preferences.channels(hasSMSConsent: me.consents.contains(.smsOptIn)).contains(.sms))

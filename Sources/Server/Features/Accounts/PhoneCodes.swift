@@ -8,7 +8,7 @@ import SQL
 enum PhoneCodes {
     static let lifetime = Timestamp.Span.minutes(10)
     /// The maximum number of attempts at one code.
-    static let maxAttempts = 5
+    static let maxAttemptsPerCode = 5
 
     static func make(_ random: any Randomness) -> String { random.code(PhoneCode.length, of: "0123456789") }
 
@@ -29,7 +29,7 @@ extension Attempts.Limit {
     }
 
     /// The limit of codes that all instances together send: a hundred an hour.
-    static let phoneCodes = Attempts.Limit(
+    static let phoneCodesOverall = Attempts.Limit(
         subject: [UInt8](repeating: 0, count: 32), maxCount: 100, window: .hours(1),
         refusal: APIError.tooManyCodesFromServer)
 }
@@ -51,13 +51,13 @@ enum PhoneCodeStatements {
     static func countAttempt(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE phone_codes SET attempts = attempts + 1
-        WHERE user_id = \(user) AND attempts < \(PhoneCodes.maxAttempts) AND expires_at > \(now)
+        WHERE user_id = \(user) AND attempts < \(PhoneCodes.maxAttemptsPerCode) AND expires_at > \(now)
         RETURNING phone, code_hash
         """
     }
 
     /// Reads the `phone` of the account's code with that hash. No row: the code was used or replaced, or has expired.
-    static func phone(of user: UserID, _ hash: [UInt8], at now: Timestamp) -> SQL {
+    static func phoneOfCode(of user: UserID, _ hash: [UInt8], at now: Timestamp) -> SQL {
         """
         SELECT phone FROM phone_codes WHERE user_id = \(user) AND code_hash = \(hash) AND expires_at > \(now)
         """

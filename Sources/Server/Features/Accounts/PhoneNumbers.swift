@@ -35,16 +35,16 @@ final class PhoneNumbers {
         let chain = account.chain
         let code = PhoneCodes.make(services.random)
         let hash = PhoneCodes.hashes(code, of: account.id, for: phone.wireText, services.tokens)[0]
-        let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodes]
+        let limits = [Attempts.Limit.phoneCodes(to: phone, services.tokens), .phoneCodesOverall]
         let answer = try await services.withConfirmedPassword(
             call.body.password, of: account, email, caller, in: chain
         ) { attemptRefund in
-            try await Attempts.record(limits, at: now, services.database)
+            try await Attempts.countOrThrow(limits, at: now, services.database)
             return try await Attempts.refundingOnFailure(limits, at: now, services.database) {
                 try await services.ledger.write(caller, in: chain) { queries in
                     let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
                     let account = try await requireAdult(caller, in: chain, queries)
-                    let count = DailyCount(limit: .phoneCodes, user: caller.userID)
+                    let count = DailyCount(limit: .phoneCodeRequests, user: caller.userID)
                     let act = Act(
                         kind: .accountPhoneRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                         subject: account.pseudonym, stampedRows: 0,
@@ -88,7 +88,7 @@ final class PhoneNumbers {
         let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
             let account = try await requireAdult(caller, in: chain, queries)
-            let statement = PhoneCodeStatements.phone(of: account.id, hash, at: now)
+            let statement = PhoneCodeStatements.phoneOfCode(of: account.id, hash, at: now)
             guard let row = try await queries.query(statement).first else { throw APIError.phoneCodeIsInvalid }
             let act = Act(
                 kind: .accountPhoneChanged, basis: .nothingChanged(since: seq), actor: account.pseudonym,

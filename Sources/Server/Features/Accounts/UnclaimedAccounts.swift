@@ -38,7 +38,7 @@ struct UnclaimedAccounts {
                 guard let person = try row.map(Person.init),
                     person.status == AccountStatus.pendingGuardianConsent.rawValue
                 else { return nil }
-                return Act.accountDeletion(
+                return Act.accountDeletionOutsideFamilies(
                     of: user, person.pseudonym, by: SystemActor.scheduler.retyped(),
                     basis: .nothingChanged(since: seq), details: ["reason": "no_consent"], at: context.now)
             }

@@ -117,7 +117,7 @@ public enum Admins {
     }
 
     /// Returns all administrators, including former ones, oldest first.
-    public static func list(databaseURL: String) async throws -> [Admin] {
+    public static func listAll(databaseURL: String) async throws -> [Admin] {
         try await Schema.withDatabase(databaseURL) { database in
             try await database.query(AdminStatements.all).map { row throws(PostgresError) in
                 Admin(

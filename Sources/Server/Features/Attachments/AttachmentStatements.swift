@@ -45,12 +45,12 @@ enum AttachmentStatements {
         """
         SELECT count(*) AS count FROM attachments
         WHERE id = ANY(\(SQLList(attachments))) AND uploader_id = \(uploader) AND NOT is_used
-            AND created_at > \(now - AttachmentLimit.usableTime)
+            AND created_at > \(now - AttachmentLimit.usableTimeAfterUpload)
         """
     }
 
     /// Reads the total size of a person's uploads that no nag uses, in bytes.
-    static func sumUnused(of uploader: UserID) -> SQL {
+    static func sumUnusedBytes(of uploader: UserID) -> SQL {
         """
         SELECT coalesce(sum(size), 0)::bigint AS size FROM attachments
         WHERE uploader_id = \(uploader) AND NOT is_used

@@ -73,8 +73,8 @@ extension Attachments {
     private func store(_ upload: Upload, _ caller: Caller) async throws -> AttachmentResponse {
         let bytes = upload.picture.bytes
         return try await services.writeToOwnChain(caller) { account, seq, queries in
-            let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).onlyRow()
-            guard try unused["size"] + bytes.count <= AttachmentLimit.maxUnusedBytes else {
+            let unused = try await queries.query(AttachmentStatements.sumUnusedBytes(of: caller.userID)).onlyRow()
+            guard try unused["size"] + bytes.count <= AttachmentLimit.maxUnusedBytesPerPerson else {
                 throw APIError.tooManyUnusedPictures
             }
             let count = DailyCount(limit: .attachments, user: caller.userID)

@@ -16,7 +16,7 @@ extension Attachments {
             HeaderField("accept-ranges", "bytes"),
             HeaderField("content-disposition", AttachmentName.contentDisposition(attachment.filename)),
         ]
-        if tag.matches(headers) { return Response(.notModified, fields: fields) }
+        if tag.matchesIfNoneMatch(of: headers) { return Response(.notModified, fields: fields) }
         let (status, range): (Status, Range<Int>)
         switch RequestedRange(headers, of: attachment.size, tag) {
         case .completeContent: (status, range) = (.ok, 0..<attachment.size)

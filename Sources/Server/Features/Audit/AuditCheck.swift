@@ -23,7 +23,7 @@ final class AuditCheck {
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(runningExport) {} }
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
         guard let family = reader.family else { throw APIError.auditCheckNeedsFamily }
         guard let keys = services.auditKeyring else { throw APIError.noAuditLog }
@@ -31,7 +31,7 @@ final class AuditCheck {
         let report = try await check.run(
             family,
             pause: { [services] _ in
-                try await services.requireReader(reader, caller)
+                try await services.recheckReader(reader, caller)
                 await services.database.poller.yieldSlice()
             })
         if let first = report.findings.first {

@@ -14,7 +14,7 @@ package final class AuditEvents {
     /// - Throws: 403 for other callers, 422 for a cursor that is not of this list.
     package func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: query.conditions.familyID, reading: API.listAuditEvents.operation, details: query.details)
         let before = try AuditCursor.parse(query.cursor, in: reader.family)
         guard let filter = try await services.auditFilter(query.conditions, for: reader) else {
@@ -35,7 +35,7 @@ package final class AuditEvents {
     func get(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
         guard let number = path.number else { throw APIError.noSuchAuditEntry }
-        _ = try await services.auditReader(
+        _ = try await services.authorizeAndRecordRead(
             caller, of: path.familyID, reading: API.getAuditEvent.operation, details: ["n": path.n])
         let rows = try await services.database.query(AuditStatements.entry(path.familyID, number))
         guard let row = rows.first else { throw APIError.noSuchAuditEntry }

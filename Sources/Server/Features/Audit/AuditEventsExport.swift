@@ -19,7 +19,7 @@ final class AuditEventsExport {
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (conditions, format) = (call.parameters.conditions, call.parameters.format)
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: conditions.familyID, reading: API.exportAuditEvents.operation, details: conditions.details)
         let filter = try await services.auditFilter(conditions, for: reader)
         let loopValues = LoopBound(value: (services: services, reader: reader, filter: filter))
@@ -36,7 +36,7 @@ final class AuditEventsExport {
                         filter: filter, family: reader.family, before: cursor, limit: Self.pageSize,
                         staysInFamily: !reader.isAdmin
                     ).run(services.database)
-                    try await services.requireReader(reader, caller)
+                    try await services.recheckReader(reader, caller)
                     var lines: [UInt8] = []
                     for row in outcome.rows {
                         let entry = try Contract.AuditEntry(row, services.sealing)

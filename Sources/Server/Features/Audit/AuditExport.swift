@@ -24,7 +24,7 @@ final class AuditExport {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else { throw APIError.exportStartIsNegative }
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
         let loopValues = LoopBound(
@@ -36,7 +36,7 @@ final class AuditExport {
                 let (source, cooperativeYield, services) = loopValues.value
                 defer { withExtendedLifetime(runningExport) {} }
                 try await source.run(of: reader.family, after: after, origin: origin, at: now) { lines in
-                    try await services.requireReader(reader, caller)
+                    try await services.recheckReader(reader, caller)
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
                     for (index, line) in lines.enumerated() {
@@ -56,7 +56,7 @@ final class AuditExport {
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
         defer { withExtendedLifetime(runningExport) {} }
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
         let startTime = MonotonicTime.now()
         let pinnedVerifiers = services.auditKeyring.map { $0.signingKeys.map(\.verifier) } ?? []

@@ -14,7 +14,7 @@ final class AuditFindings {
     /// Lists the findings, the newest first, for administrators.
     func list(_ caller: Caller, _ call: Call<AuditFindingsQuery, NoBody>) async throws -> Page<KeptFinding> {
         _ = try await services.requireAdministrator(caller, .auditFindingReviewDenied)
-        _ = try await services.auditReader(caller, of: nil, reading: API.listAuditFindings.operation)
+        _ = try await services.authorizeAndRecordRead(caller, of: nil, reading: API.listAuditFindings.operation)
         let rows = try await services.database.query(AuditFindingStatements.page(call.parameters))
         return try Page(rows, answering: call.parameters.page) { try KeptFinding(ifAny: $0) }
     }
@@ -44,20 +44,20 @@ final class AuditFindings {
             act.details["n"] = finding.n.map { "\($0)" }
             return .perform(act, finding)
         }
-        try await refreshCount()
+        try await refreshOpenFindingsCount()
         return finding
     }
 
     /// Stores a finding, unless the same one is stored already.
     func store(_ finding: KeptFinding) async throws {
         _ = try await services.database.query(AuditFindingStatements.insert(finding))
-        try await refreshCount()
+        try await refreshOpenFindingsCount()
     }
 
     /// Reads the number of open findings, for the metrics of this process.
-    func refreshCount() async throws {
+    func refreshOpenFindingsCount() async throws {
         let row = try await services.database.query(AuditFindingStatements.countOpen).onlyRow()
-        services.checkpointStatus.passStatus.setOpenFindings(try row["count"])
+        services.checkpointStatus.passStatus.setOpenFindingCount(try row["count"])
     }
 }
 

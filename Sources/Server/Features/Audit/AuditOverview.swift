@@ -8,7 +8,7 @@ import TimeZones
 final class AuditOverview {
     private static let pageSize = 50
     /// The largest number of entries that one chart counts.
-    static let entryLimit = 200_000
+    static let maxEntriesPerChart = 200_000
 
     private let services: Services
 
@@ -17,7 +17,8 @@ final class AuditOverview {
     /// Lists the guardian's own family, or a page of all families for an administrator.
     /// - Throws: 422 for an invalid cursor.
     func listFamilies(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
-        let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
+        let reader = try await services.authorizeAndRecordRead(
+            caller, of: nil, reading: API.listAuditFamilies.operation)
         let query = call.parameters
         guard let offset = Int64(query.cursor ?? "0"), (0...1_000_000).contains(offset) else {
             throw APIError.cursorIsUnknown
@@ -40,7 +41,7 @@ final class AuditOverview {
     }
 
     /// Counts the entries of each kind in minutes, hours, days, weeks or months of a zone: at most 135 intervals, and
-    /// only the newest `entryLimit` entries.
+    /// only the newest `maxEntriesPerChart` entries.
     /// - Throws: 422 for a range that is shorter than a second, is longer than about eleven years or begins before
     ///   1970, and for an unknown zone.
     func getActivity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
@@ -52,7 +53,7 @@ final class AuditOverview {
             throw APIError.auditRangeIsInvalid
         }
         guard let zone = services.zones.knownZone(name) else { throw APIError.timeZoneIsUnknown }
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])
         let unit = AuditActivity.Unit(of: to - from)
@@ -72,7 +73,7 @@ final class AuditOverview {
         }
         return AuditActivity(
             from: from, to: to, timeZone: name, unit: unit, starts: starts, series: series,
-            isPartial: countedEntries >= Self.entryLimit)
+            isPartial: countedEntries >= Self.maxEntriesPerChart)
     }
 }
 

@@ -11,7 +11,7 @@ final class AuditPeopleList {
     /// Lists the actors that are not people, and the people of the named family or of the caller's own. An
     /// administrator also gets all administrators; without a family, no other people.
     func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
-        let reader = try await services.auditReader(
+        let reader = try await services.authorizeAndRecordRead(
             caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
         return AuditPeople(items: try await services.auditPeople(for: reader))
     }
@@ -19,7 +19,7 @@ final class AuditPeopleList {
     /// Lists the consents in force for each member of a family.
     func listConsents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
         let family = call.parameters.familyID
-        _ = try await services.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
+        _ = try await services.authorizeAndRecordRead(caller, of: family, reading: API.listAuditConsents.operation)
         let rows = try await services.database.query(ConsentStatements.consentsInForce(in: family))
         return AuditConsents(
             items: try rows.map { row throws(PostgresError) in
@@ -36,9 +36,10 @@ extension Services {
     /// The people are a family's present and former members or a connection's parties. An administrator gets members
     /// without names and no parties, and also all administrators with their email addresses as names.
     func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {
-        var people = AuditPerson.system
+        var people = AuditPerson.systemActors
         if let family = reader.family {
-            people += try await database.query(AuditStatements.members(of: family)).map { row throws(PostgresError) in
+            people += try await database.query(AuditStatements.currentAndFormerMembers(of: family)).map {
+                row throws(PostgresError) in
                 let (isMember, role): (Bool, FamilyRole) = (try row["is_member"], try row["role"])
                 return AuditPerson(
                     person: try row["pseudonym"], userID: try row["id"],
@@ -53,7 +54,8 @@ extension Services {
             }
         }
         if reader.isAdmin {
-            people += try await database.query(AuditStatements.administrators).map { row throws(PostgresError) in
+            people += try await database.query(AuditStatements.currentAndFormerAdministrators).map {
+                row throws(PostgresError) in
                 let isCurrent: Bool = try row["is_current"]
                 return AuditPerson(
                     person: try row["pseudonym"], userID: try row["id"], name: try row["name"],
@@ -82,7 +84,7 @@ extension Services {
 
 extension AuditPerson {
     /// The actors that are not people.
-    static let system: [AuditPerson] = [
+    static let systemActors: [AuditPerson] = [
         (SystemActor.scheduler.retyped(), "Scheduler"), (SystemActor.mediator, "AI mediator"),
         (SystemActor.guest, "Not signed in"), (SystemActor.commandLine, "Command line"),
     ].map { AuditPerson(person: $0.0, userID: nil, name: $0.1, role: "system") }

@@ -9,7 +9,7 @@ struct AuditQueryPlan {
     private let condition: AuditFilter.Condition?
     private let ranges: [ScanRange]
     /// The number of index ranges that the plan merges: each gets its share of the depth.
-    private let rangeCount: Int
+    private let indexRangeCount: Int
     /// Whether the plan reads one family's entries only, by number.
     private let readsOneChain: Bool
 
@@ -23,18 +23,18 @@ struct AuditQueryPlan {
     private init(_ family: FamilyID?) {
         condition = nil
         ranges = [family.map(ScanRange.chain) ?? .time]
-        rangeCount = 1
+        indexRangeCount = 1
         readsOneChain = family != nil
     }
 
     /// Creates the plan of a condition; nil where no index serves it.
     private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
-        var (rangeCount, readsOneChain) = (1, false)
+        var (indexRangeCount, readsOneChain) = (1, false)
         switch condition {
         case .kinds(let kinds):
             ranges = [ScanRange.kinds(kinds, family)]
-            rangeCount = kinds.count
+            indexRangeCount = kinds.count
             readsOneChain = family != nil
         case .actor(let person): ranges = [.actor(person)]
         case .subject(let person): ranges = [.subject(person)]
@@ -42,24 +42,24 @@ struct AuditQueryPlan {
         case .trace(let id): ranges = [.trace(id)]
         case .person(let person):
             ranges = [.actor(person), .subject(person)]
-            rangeCount = 2
+            indexRangeCount = 2
         case .id(let id, let person):
             ranges = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
-            rangeCount = 4
+            indexRangeCount = 4
         case .search, .excludingReadsBy: return nil
         }
-        (self.rangeCount, self.readsOneChain) = (rangeCount, readsOneChain)
+        (self.indexRangeCount, self.readsOneChain) = (indexRangeCount, readsOneChain)
     }
 
     /// Whether the plan reads a single range, and all entries of that range match the filter.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
-        rangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || readsOneChain)
+        indexRangeCount == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || readsOneChain)
     }
 
     /// Selects the position that the plan reaches with `depth` entries: `at`, and `n` if it reads one chain. Each range
     /// counts its share of them; the newest position of all ranges is selected, null if each has fewer entries.
     func reachedPosition(_ span: AuditSpan, _ depth: Int) -> SQL {
-        let skippedCount = max(1, depth / rangeCount) - 1
+        let skippedCount = max(1, depth / indexRangeCount) - 1
         let parts = ranges.map { range -> SQL in
             "(\(range.forEachKind(range.reachedPosition(span, skipping: skippedCount), "at, e.n")))"
         }

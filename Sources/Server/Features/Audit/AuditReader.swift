@@ -25,18 +25,18 @@ extension Services {
     ///   - operation: the operation that reads, which the audit log names.
     ///   - details: ids, counts and codes of the request.
     /// - Throws: 403 for somebody who may not read it; a member's attempt is recorded in their family's audit log.
-    func auditReader(
+    func authorizeAndRecordRead(
         _ caller: Caller, of family: FamilyID?, reading operation: Contract.Operation, details: AuditBody = [:]
     ) async throws -> AuditReader {
         let account = try await access.account(caller, database)
         if account.isAdmin {
-            try await recordRead(caller, account, operation, of: family, details)
+            try await recordAdminRead(caller, account, operation, of: family, details)
             return AuditReader(family: family, administrator: account.pseudonym)
         }
         guard let family = family ?? account.family else {
             throw APIError(.authorizationDenied, .guardianOnly)
         }
-        if try await isParty(account.id, of: family) { return AuditReader(family: family, administrator: nil) }
+        if try await isAcceptedParty(account.id, of: family) { return AuditReader(family: family, administrator: nil) }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) {
             try await refuse(caller, member, .auditReadDenied, denial)
@@ -47,19 +47,19 @@ extension Services {
     /// Checks again, during a long read, that the reader may read the audit log: the session or the right may have
     /// ended since the last check.
     /// - Throws: 401 or 403 when they may not.
-    func requireReader(_ reader: AuditReader, _ caller: Caller) async throws {
+    func recheckReader(_ reader: AuditReader, _ caller: Caller) async throws {
         let caller = caller.copy(at: clock.now())
         guard !reader.isAdmin, let family = reader.family else {
             return try await access.requireAdministrator(caller, database)
         }
         let account = try await access.account(caller, database)
-        if try await isParty(account.id, of: family) { return }
+        if try await isAcceptedParty(account.id, of: family) { return }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) { throw APIError(.authorizationDenied, denial) }
     }
 
     /// Returns whether the user is a party of an accepted connection with that ID.
-    private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
+    private func isAcceptedParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
         try await !database.query(ConnectionStatements.acceptedParty(user, of: connection)).isEmpty
     }
 }

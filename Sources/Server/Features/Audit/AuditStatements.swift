@@ -51,7 +51,7 @@ enum AuditStatements {
 
     /// Reads present and former members of a family. Only present ones have names: somebody who left may have changed
     /// theirs.
-    static func members(of family: FamilyID) -> SQL {
+    static func currentAndFormerMembers(of family: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, m.status = 'active' AS is_member, m.role,
                CASE WHEN m.status = 'active' THEN u.display_name END AS name
@@ -61,7 +61,7 @@ enum AuditStatements {
         """
     }
 
-    static let administrators: SQL = """
+    static let currentAndFormerAdministrators: SQL = """
         SELECT u.id, u.pseudonym, a.revoked_at IS NULL AND u.status <> 'deleted' AS is_current, u.email AS name
         FROM admins a JOIN users u ON u.id = a.user_id WHERE u.pseudonym IS NOT NULL
         ORDER BY a.revoked_at IS NOT NULL OR u.status = 'deleted', a.created_at, u.id LIMIT 1000
@@ -72,7 +72,7 @@ enum AuditStatements {
     }
 
     /// Reads the newest 50 entries of an administrator's reads under a trace since a time, newest first.
-    static func reads(by person: Pseudonym, under trace: TraceID, since: Timestamp) -> SQL {
+    static func newestAdminReads(by person: Pseudonym, under trace: TraceID, since: Timestamp) -> SQL {
         """
         SELECT \(columns) FROM audit_entry e \(joins)
         WHERE e.trace = \(trace) AND e.at >= \(since) AND e.actor = \(person) AND e.family_id = \(FamilyID.outside)
@@ -107,7 +107,7 @@ enum AuditStatements {
         return """
             SELECT kind, width_bucket(at, \(SQLList(starts)))::bigint - 1 AS bucket, count(*)::bigint AS entries
             FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(range)
-                  LIMIT \(AuditOverview.entryLimit)) e
+                  LIMIT \(AuditOverview.maxEntriesPerChart)) e
             GROUP BY 1, 2 ORDER BY 1, 2
             """
     }

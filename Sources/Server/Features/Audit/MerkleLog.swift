@@ -19,10 +19,11 @@ final class MerkleLog {
     /// Returns the status of the log, for guardians and administrators.
     /// - Throws: 403 for everybody else.
     func getStatus(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
-        let auditReader = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
+        let auditReader = try await services.authorizeAndRecordRead(
+            caller, of: nil, reading: API.getAuditStatus.operation)
         let checkpointStatus = services.checkpointStatus
         let snapshot = checkpointStatus.current
-        let newest = try await logReader.newestCheckpoint()
+        let newest = try await logReader.newestUnverifiedCheckpoint()
         return AuditStatus(
             reader: auditReader.isAdmin ? "admin" : "guardian", familyID: auditReader.family,
             state: checkpointStatus.alarm(at: caller.now).rawValue, fault: snapshot.fault,
@@ -39,7 +40,7 @@ final class MerkleLog {
     /// Returns the newest checkpoint as a signed note.
     /// - Throws: 404 before the first checkpoint.
     func getCheckpoint(_: CallContext, _ call: Call<NoParameters, NoBody>) async throws -> Response {
-        guard let newest = try await logReader.newestCheckpoint() else { throw APIError.noCheckpoint }
+        guard let newest = try await logReader.newestUnverifiedCheckpoint() else { throw APIError.noCheckpoint }
         return .text(.ok, newest.note)
     }
 
@@ -69,7 +70,7 @@ final class MerkleLog {
     func proveConsistency(_: CallContext, _ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
         let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
         guard old > 0, old <= new else { throw APIError.oldSizeIsInvalid }
-        guard let newest = try await logReader.newestCheckpoint(), new <= newest.checkpoint.size,
+        guard let newest = try await logReader.newestUnverifiedCheckpoint(), new <= newest.checkpoint.size,
             let path = try await logReader.consistencyProof(from: old, to: new)
         else { throw APIError.newSizeIsInvalid }
         return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
@@ -81,8 +82,8 @@ extension AuditCheckStatus {
         self.init(
             state: status.verdict.rawValue, startedAt: status.startedAt, families: Int(status.families),
             entries: Int(status.entries), findings: Int(status.findings), lastFinishedAt: status.finishedAt,
-            lastFamilies: Int(status.lastFamilies), lastEntries: Int(status.lastEntries),
-            lastFindings: Int(status.lastFindings),
-            firstFinding: withFinding ? status.firstFinding ?? status.lastFinding : nil)
+            lastFamilies: Int(status.lastPassFamilies), lastEntries: Int(status.lastPassEntries),
+            lastFindings: Int(status.lastPassFindings),
+            firstFinding: withFinding ? status.firstFinding ?? status.lastPassFirstFinding : nil)
     }
 }

@@ -73,7 +73,7 @@ struct RecordedRead {
 
 extension Services {
     /// Records that an administrator reads, unless an entry of the same trace covers it.
-    func recordRead(
+    func recordAdminRead(
         _ caller: Caller, _ account: Account, _ operation: Contract.Operation, of family: FamilyID? = nil,
         _ details: AuditBody = [:]
     ) async throws {
@@ -83,7 +83,7 @@ extension Services {
         let read = RecordedRead(details.dictionary)
         if read.mayBeCovered {
             let rows = try await database.query(
-                AuditStatements.reads(
+                AuditStatements.newestAdminReads(
                     by: account.pseudonym, under: caller.context.trace, since: caller.now - RecordedRead.coverageTime))
             let recordedReads = try rows.map { row in
                 try sealing.openBody(of: row).bytes.flatMap { AuditBody(canonical: $0) }

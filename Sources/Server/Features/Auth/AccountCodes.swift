@@ -39,7 +39,7 @@ enum AccountCodeStatements {
         """
         SELECT \(AccountStatements.personColumns), k.new_email, c.seq
         FROM account_codes k JOIN users u ON u.id = k.user_id AND u.status <> 'deleted'
-        \(AccountStatements.membershipJoin)
+        \(AccountStatements.activeMembershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         WHERE k.code_hash = \(AccountCodes.hash(code.wireText, for: purpose)) AND k.expires_at > \(now)
         """
@@ -58,7 +58,7 @@ enum AccountCodeStatements {
     }
 
     /// Part of an act: deletes all codes of the account.
-    static func delete(of user: UserID) -> SQL {
+    static func deleteAll(of user: UserID) -> SQL {
         "DELETE FROM account_codes USING ledger_stamp WHERE user_id = \(user)"
     }
 

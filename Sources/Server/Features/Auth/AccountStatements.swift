@@ -9,7 +9,7 @@ enum AccountStatements {
         u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
         u.status <> 'deleted' AND \(AdminStatements.isAdministrator("u.id")) AS is_admin
         """
-    static let membershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
+    static let activeMembershipJoin: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
     /// Reads a `Person` with their `password_hash` and `password_set_at`, and the `seq` of `chain`. No row: there is no
     /// account with that address. `is_known_address` says whether the account has used a network address with
@@ -23,7 +23,7 @@ enum AccountStatements {
         SELECT \(personColumns), u.password_hash, u.password_set_at, c.seq,
                \(KnownAddressStatements.isKnown(addressHashes, at: now)) AS is_known_address,
                \(DeviceSecretStatements.isKnown(deviceHash, at: now)) AS is_known_device
-        FROM users u \(membershipJoin) JOIN family_clock c ON c.family_id = \(chain)
+        FROM users u \(activeMembershipJoin) JOIN family_clock c ON c.family_id = \(chain)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
     }
@@ -47,7 +47,7 @@ enum AccountStatements {
 
     /// Reads the `Person` with an id. No row: the account was deleted, or never existed.
     static func byID(_ user: UserID) -> SQL {
-        "SELECT \(personColumns) FROM users u \(membershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"
+        "SELECT \(personColumns) FROM users u \(activeMembershipJoin) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
     /// Reads the account's `status`, `created_at` and `phone`, and whether it `has_date_of_birth`.
@@ -56,7 +56,7 @@ enum AccountStatements {
     }
 
     /// Part of an act: sets the name and the date of birth where the account has none.
-    static func fill(_ user: UserID, name: String?, dateOfBirth: CivilDate?) -> SQL {
+    static func fillMissing(_ user: UserID, name: String?, dateOfBirth: CivilDate?) -> SQL {
         """
         UPDATE users SET display_name = coalesce(display_name, \(name)),
             date_of_birth = coalesce(date_of_birth, \(dateOfBirth?.description)::date)
@@ -129,8 +129,8 @@ enum AccountStatements {
             UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL, phone = NULL
             FROM ledger_stamp WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
-            ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.delete(of: user),
-            AccountCodeStatements.delete(of: user), DeviceSecretStatements.delete(of: user),
+            ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.deleteAll(of: user),
+            AccountCodeStatements.deleteAll(of: user), DeviceSecretStatements.deleteAll(of: user),
             PhoneCodeStatements.delete(of: user),
         ]
     }
@@ -150,7 +150,7 @@ enum AccountStatements {
 
     /// Reads the `id` and `deleted_at` of accounts that were deleted up to a moment and not purged, the oldest
     /// deletions first.
-    static func deletedAccounts(deletedUpTo moment: Timestamp, limit: Int) -> SQL {
+    static func unpurgedAccounts(deletedUpTo moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT id, deleted_at FROM users
         WHERE status = 'deleted' AND purged_at IS NULL AND deleted_at <= \(moment)

@@ -83,7 +83,7 @@ enum Attempts {
     /// Counts one attempt against every limit, or against none of them.
     /// - Throws: 429 with the time to wait when a limit is used up, as the first such limit words it. Then the secret
     ///   MUST NOT be checked, and no code sent.
-    static func record(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
+    static func countOrThrow(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
         let counted = try await queries.query(AttemptStatements.increment(limits, at: now)).map {
             row throws(PostgresError) -> [UInt8] in try row["subject"]
         }
@@ -95,7 +95,7 @@ enum Attempts {
     }
 
     /// Counts one attempt. Returns false if the limit is used up.
-    static func allow(_ limit: Limit, at now: Timestamp, _ queries: any Queries) async throws -> Bool {
+    static func countIfAllowed(_ limit: Limit, at now: Timestamp, _ queries: any Queries) async throws -> Bool {
         try await !queries.query(AttemptStatements.increment([limit], at: now)).isEmpty
     }
 
@@ -182,7 +182,7 @@ enum AttemptStatements {
 
     /// Part of an act: after the right secret, resets the person's own count, and refunds this attempt in the shared
     /// counts unless it has become available again since. The act's time MUST be the one that the attempt was counted at.
-    static func recordSuccess(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
+    static func resetAfterSuccess(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END
         FROM ledger_stamp, (

@@ -13,7 +13,7 @@ enum DeviceSecrets {
     static let lifetime = Timestamp.Span.days(365)
     /// The maximum number of secrets of an account. Beyond it, secrets without a second sign-in are deleted first, then
     /// the ones unused for longest.
-    static let maxSecrets = 20
+    static let maxSecretsPerAccount = 20
 
     static func make(_ random: any Randomness) -> Secret { Secret(Tokens.makeRefreshToken(random)) }
 
@@ -42,7 +42,7 @@ enum DeviceSecretStatements {
             DELETE FROM device_secrets USING ledger_stamp WHERE secret_hash IN (
                 SELECT secret_hash FROM device_secrets WHERE user_id = \(user)
                 ORDER BY last_used_at > created_at DESC, last_used_at DESC, secret_hash
-                OFFSET \(DeviceSecrets.maxSecrets - 1))
+                OFFSET \(DeviceSecrets.maxSecretsPerAccount - 1))
             """,
         ]
     }
@@ -56,7 +56,7 @@ enum DeviceSecretStatements {
     }
 
     /// Part of an act: deletes the person's secrets, except that of one session.
-    static func delete(of user: UserID, except session: SessionID? = nil) -> SQL {
+    static func deleteAll(of user: UserID, except session: SessionID? = nil) -> SQL {
         """
         DELETE FROM device_secrets USING ledger_stamp WHERE user_id = \(user) AND session_id IS DISTINCT FROM \(session)
         """

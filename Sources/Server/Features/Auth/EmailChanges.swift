@@ -35,7 +35,7 @@ final class EmailChanges {
                 guard try await queries.query(AccountStatements.idByEmail(newEmail)).isEmpty else {
                     throw APIError.emailIsTaken
                 }
-                let count = DailyCount(limit: .emailChanges, user: caller.userID)
+                let count = DailyCount(limit: .emailChangeRequests, user: caller.userID)
                 let act = Act(
                     kind: .emailChangeRequested, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     subject: account.pseudonym, stampedRows: 0,
@@ -75,9 +75,9 @@ final class EmailChanges {
                 kind: .emailChanged, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,
                 subject: account.pseudonym, changesRights: true, stampedRows: 0,
                 statements: [
-                    AccountStatements.setEmail(of: person.id, newEmail), AccountCodeStatements.delete(of: person.id),
+                    AccountStatements.setEmail(of: person.id, newEmail), AccountCodeStatements.deleteAll(of: person.id),
                     // The digests of known addresses are made from the email address too.
-                    KnownAddressStatements.delete(of: person.id),
+                    KnownAddressStatements.deleteAll(of: person.id),
                 ])
             return .perform(act, AccountResponse(person))
         }

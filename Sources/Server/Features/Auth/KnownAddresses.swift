@@ -38,7 +38,7 @@ enum KnownAddressStatements {
     }
 
     /// Part of an act: deletes all known addresses of the account.
-    static func delete(of user: UserID) -> SQL {
+    static func deleteAll(of user: UserID) -> SQL {
         "DELETE FROM known_addresses USING ledger_stamp WHERE user_id = \(user)"
     }
 

@@ -33,11 +33,11 @@ struct PINAttempts {
     /// Counts one attempt.
     /// - Returns: the end of the lockout that begins if this attempt is wrong; nil if none begins.
     /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be checked.
-    func record(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
+    func countOrThrow(at now: Timestamp, _ queries: any Queries) async throws -> Timestamp? {
         if let counted = try await queries.query(PINAttemptStatements.increment(self, at: now)).first {
             return try counted["locked_until"]
         }
-        let row = try await queries.query(PINAttemptStatements.lockout(self)).first
+        let row = try await queries.query(PINAttemptStatements.lastLockoutEnd(self)).first
         // The lockout was lifted in the meantime: the next attempt is allowed.
         let end: Timestamp = try row?["locked_until"] ?? now
         throw APIError.tooManyAttempts(until: end, at: now)
@@ -56,12 +56,12 @@ struct PINAttempts {
     }
 
     /// Returns the ends of the lockouts of those children who are locked out.
-    static func lockouts(
+    static func lockoutEnds(
         of children: [UserID], at now: Timestamp, _ queries: any Queries
     ) async throws -> [UserID: Timestamp] {
         if children.isEmpty { return [:] }
         let subjects = Dictionary(children.map { (forChild($0).subject, $0) }) { first, _ in first }
-        let rows = try await queries.query(PINAttemptStatements.lockouts(Array(subjects.keys), at: now))
+        let rows = try await queries.query(PINAttemptStatements.lockoutEnds(Array(subjects.keys), at: now))
         let ends = try rows.map { row throws(PostgresError) -> (subject: [UInt8], end: Timestamp) in
             (try row["subject"], try row["locked_until"])
         }
@@ -115,12 +115,12 @@ enum PINAttemptStatements {
     }
 
     /// Reads the end of the last lockout, past or present, as `locked_until`.
-    static func lockout(_ attempts: PINAttempts) -> SQL {
+    static func lastLockoutEnd(_ attempts: PINAttempts) -> SQL {
         "SELECT locked_until FROM pin_attempts WHERE subject = \(attempts.subject)"
     }
 
     /// Reads the `subject` and `locked_until` of the subjects that are locked out at `now`.
-    static func lockouts(_ subjects: [[UInt8]], at now: Timestamp) -> SQL {
+    static func lockoutEnds(_ subjects: [[UInt8]], at now: Timestamp) -> SQL {
         """
         SELECT subject, locked_until FROM pin_attempts
         WHERE subject = ANY(\(SQLList(subjects))) AND locked_until > \(now)
@@ -136,7 +136,7 @@ enum PINAttemptStatements {
     }
 
     /// Part of an act: resets the count, after the right PIN, a new one, or a guardian's unlock.
-    static func delete(_ attempts: PINAttempts) -> SQL {
+    static func reset(_ attempts: PINAttempts) -> SQL {
         "DELETE FROM pin_attempts USING ledger_stamp WHERE subject = \(attempts.subject)"
     }
 

@@ -22,7 +22,7 @@ extension Services {
         let row = try await database.query(AccountStatements.byEmail(email, from: addresses, at: now)).first
         let isKnownAddress: Bool = try row?["is_known_address"] ?? false
         let (ownLimit, sharedLimits) = Attempts.limits(email, from: remote, isKnownAddress: isKnownAddress)
-        try await Attempts.record([ownLimit] + sharedLimits, at: now, database)
+        try await Attempts.countOrThrow([ownLimit] + sharedLimits, at: now, database)
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let isRight = try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, database) {
             try await hashing.matches(password.wireText, against: hash, .credentials, for: caller.userID)
@@ -37,7 +37,7 @@ extension Services {
             }
         }
         return try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, database) {
-            try await body(AttemptStatements.recordSuccess(ownLimit, sharedLimits))
+            try await body(AttemptStatements.resetAfterSuccess(ownLimit, sharedLimits))
         }
     }
 }

@@ -31,7 +31,7 @@ final class Passwords {
         let account = try await services.access.account(caller, services.database)
         let email = try account.requireEmail()
         let isAdmin = account.isAdmin
-        try Self.requireStrength(body.newPassword, isAdmin: isAdmin, email)
+        try Self.requireStrengthIfAdmin(body.newPassword, isAdmin: isAdmin, email)
         let chain = account.chain
         let statement = AccountStatements.passwordSetAt(account.id)
         let passwordSetAt: Timestamp? = try await services.database.query(statement).onlyRow()["password_set_at"]
@@ -50,7 +50,7 @@ final class Passwords {
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
                 act.statements += [
-                    attemptRefund, DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
+                    attemptRefund, DeviceSecretStatements.deleteAll(of: account.id, except: caller.sessionID),
                 ]
                 return .perform(act, NoAnswer())
             }
@@ -70,8 +70,8 @@ final class Passwords {
     {
         guard let mailer = services.mailer else { throw APIError.mailIsNotConfigured }
         let (email, now) = (call.body.email.wireText, context.now)
-        try await Attempts.record([.resets(from: context.remote)], at: now, services.database)
-        let isWithinLimit = try await Attempts.allow(.resets(of: email), at: now, services.database)
+        try await Attempts.countOrThrow([.resets(from: context.remote)], at: now, services.database)
+        let isWithinLimit = try await Attempts.countIfAllowed(.resets(of: email), at: now, services.database)
         let row = try await services.database.query(AccountStatements.byEmail(email, from: [], at: now)).first
         let hash: String? = try row?["password_hash"]
         let person = try row.map(Person.init)
@@ -98,7 +98,7 @@ final class Passwords {
         guard let person = try ownerRow.map(Person.init), let email = person.email else {
             throw APIError.accountCodeIsInvalid
         }
-        try Self.requireStrength(body.newPassword, isAdmin: person.isAdmin, email)
+        try Self.requireStrengthIfAdmin(body.newPassword, isAdmin: person.isAdmin, email)
         let hash = try await services.hashing.hash(body.newPassword.wireText, .credentials, for: person.id)
         let chain = person.chain
         let statement = AccountCodeStatements.owner(body.code, for: .passwordReset, at: now, chain: chain)
@@ -137,13 +137,13 @@ final class Passwords {
             statements: [
                 AccountStatements.setPassword(of: user, hash, at: now),
                 SessionStatements.revokeAll(of: user, except: session, at: now),
-                AccountCodeStatements.delete(of: user), PhoneCodeStatements.delete(of: user),
-                KnownAddressStatements.delete(of: user),
+                AccountCodeStatements.deleteAll(of: user), PhoneCodeStatements.delete(of: user),
+                KnownAddressStatements.deleteAll(of: user),
             ])
     }
 
     /// Requires that an administrator's password is strong enough (`Admins.weakness`). It accepts any other person's.
-    private static func requireStrength(_ password: Secret, isAdmin: Bool, _ email: String) throws(APIError) {
+    private static func requireStrengthIfAdmin(_ password: Secret, isAdmin: Bool, _ email: String) throws(APIError) {
         guard isAdmin, let weakness = Admins.weakness(of: password.wireText, email: email) else { return }
         throw APIError.passwordIsWeak(weakness)
     }

@@ -40,13 +40,13 @@ enum SessionStatements {
 
     private static func joins(_ chain: FamilyID) -> SQL {
         """
-        JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membershipJoin)
+        JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.activeMembershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         """
     }
 
     /// Reads a page of a person's open sessions, the last used first.
-    static func page(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
+    static func openSessions(of user: UserID, _ page: PageRequest, at now: Timestamp) -> SQL {
         let sessions: SQL = """
             (SELECT s.*, coalesce(
                         (SELECT max(r.issued_at) FROM refresh_tokens r WHERE r.session_id = s.id), s.created_at)
@@ -60,7 +60,7 @@ enum SessionStatements {
     }
 
     /// Returns a row if the session is one of the person's and is open.
-    static func activeSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
+    static func openSession(_ session: SessionID, of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT id FROM sessions
         WHERE id = \(session) AND user_id = \(user) AND revoked_at IS NULL AND expires_at > \(now)
@@ -100,7 +100,7 @@ enum SessionStatements {
     // MARK: Use
 
     /// Prolongs an administrator's session on use, at most once a minute.
-    static func prolongUsed(_ session: SessionID, at now: Timestamp) -> SQL {
+    static func prolongAdminSession(_ session: SessionID, at now: Timestamp) -> SQL {
         let (idleTimeout, maxLifetime) = Sessions.administratorLifetime
         let end: SQL = "created_at + \(maxLifetime.microseconds) * interval '1 microsecond'"
         return """

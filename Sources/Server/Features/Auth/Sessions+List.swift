@@ -9,7 +9,7 @@ extension Sessions {
     func list(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<SessionResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(
-            SessionStatements.page(of: caller.userID, call.parameters, at: caller.now))
+            SessionStatements.openSessions(of: caller.userID, call.parameters, at: caller.now))
         return try Page(rows, answering: call.parameters) { row in
             guard let id: SessionID = try row["id"] else { return nil }
             return SessionResponse(
@@ -24,7 +24,7 @@ extension Sessions {
     func endOne(_ caller: Caller, _ call: Call<SessionPath, NoBody>) async throws -> NoAnswer {
         let id = call.parameters.sessionID
         return try await endSessions(of: caller) { account, seq, queries in
-            guard try await !queries.query(SessionStatements.activeSession(id, of: account.id, at: caller.now)).isEmpty
+            guard try await !queries.query(SessionStatements.openSession(id, of: account.id, at: caller.now)).isEmpty
             else {
                 throw APIError.noSuchSession
             }
@@ -43,7 +43,7 @@ extension Sessions {
         try await endSessions(of: caller) { account, seq, queries in
             let statements = [
                 SessionStatements.revokeAll(of: account.id, except: caller.sessionID, at: caller.now),
-                DeviceSecretStatements.delete(of: account.id, except: caller.sessionID),
+                DeviceSecretStatements.deleteAll(of: account.id, except: caller.sessionID),
             ]
             return Act(
                 kind: .sessionRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,

@@ -21,7 +21,7 @@ extension Sessions {
         let deviceSecret = isKnownDevice ? sentSecret : nil
         let (ownLimit, sharedLimits) = Attempts.limits(
             email, from: remote, on: deviceSecret.map(DeviceSecrets.hash), isKnownAddress: isKnownAddress)
-        try await Attempts.record([ownLimit] + sharedLimits, at: now, services.database)
+        try await Attempts.countOrThrow([ownLimit] + sharedLimits, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
         let (password, purpose) = (
@@ -36,7 +36,7 @@ extension Sessions {
                 context, person, method: "password", APIError.signInIsWrong)
         }
         return try await Attempts.refundingOnFailure([ownLimit] + sharedLimits, at: now, services.database) {
-            var statements = [AttemptStatements.recordSuccess(ownLimit, sharedLimits)]
+            var statements = [AttemptStatements.resetAfterSuccess(ownLimit, sharedLimits)]
             if match == .asTyped {
                 let newHash = try await services.hashing.hash(password, purpose, for: remote)
                 statements.append(AccountStatements.replacePasswordHash(of: person.id, hash, by: newHash))
@@ -75,10 +75,10 @@ extension Sessions {
         let person = try row.map(Person.init)
         let addressLimit = Attempts.Limit.address(context.remote)
         let attempts = person.map { PINAttempts.forChild($0.id) } ?? .forUnknownChild(username, code: code)
-        try await Attempts.record([addressLimit], at: now, services.database)
+        try await Attempts.countOrThrow([addressLimit], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
         let (isRight, lockoutEnd) = try await Attempts.refundingOnFailure([addressLimit], at: now, services.database) {
-            let lockoutEnd = try await attempts.record(at: now, services.database)
+            let lockoutEnd = try await attempts.countOrThrow(at: now, services.database)
             let isRight = try await attempts.refundingOnFailure(services.database) {
                 try await services.hashing.matches(
                     call.body.pin.wireText, against: hash, .childSignIn, for: context.remote)
@@ -94,7 +94,7 @@ extension Sessions {
                 try await begin(
                     context, makeSession(for: person, isChild: true, context), for: person, method: "child_code",
                     refusal: APIError.childSignInIsWrong,
-                    [PINAttemptStatements.delete(attempts), AttemptStatements.recordSuccess(nil, [addressLimit])]
+                    [PINAttemptStatements.reset(attempts), AttemptStatements.resetAfterSuccess(nil, [addressLimit])]
                 ) { queries in
                     // Code, name or PIN may have changed while the PIN was checked.
                     guard let row = try ChildUsername.find(username, in: try await queries.query(statement)),

@@ -29,7 +29,8 @@ package final class Sessions {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))
     }
 
-    /// The lifetime of an administrator's session. Its use prolongs the session (`prolongUsed`), as a refresh does.
+    /// The lifetime of an administrator's session. Its use prolongs the session (`prolongAdminSession`), as a refresh
+    /// does.
     static let administratorLifetime: (idleTimeout: Timestamp.Span, maxLifetime: Timestamp.Span) = (
         .minutes(30), .hours(12)
     )

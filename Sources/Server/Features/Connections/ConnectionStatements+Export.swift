@@ -16,7 +16,7 @@ extension ConnectionStatements {
     }
 
     /// Selects the IDs of the connections that a person is or was a party to.
-    static func ids(of user: UserID) -> SQL {
+    static func currentAndFormerIDs(of user: UserID) -> SQL {
         "SELECT c.id FROM connections c WHERE c.inviter_id = \(user) OR c.invitee_id = \(user)"
     }
 }

@@ -8,7 +8,7 @@ enum ConnectionStatements {
 
     /// A condition: there is or was a connection between the two people, or an invitation. `one` and `other` are SQL
     /// expressions or values.
-    static func exists(between one: SQL, and other: SQL) -> SQL {
+    static func everExisted(between one: SQL, and other: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE (c.inviter_id = \(one) AND c.invitee_id = \(other))
             OR (c.inviter_id = \(other) AND c.invitee_id = \(one)))
@@ -44,7 +44,7 @@ enum ConnectionStatements {
 
     /// A condition: neither party blocks the other, and the connection has the status that `isActive` asks for: active
     /// if it is true, pending if it is false. `id` and `isActive` are SQL expressions.
-    static func isOpen(_ id: SQL, isActive: SQL) -> SQL {
+    static func isUnblocked(_ id: SQL, isActive: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id)
             AND c.status = CASE WHEN \(isActive) THEN 'active' ELSE 'pending' END
@@ -66,7 +66,7 @@ enum ConnectionStatements {
     }
 
     /// A subquery: the ids of the connections of two people.
-    static func ids(between one: UserID, and other: UserID) -> SQL {
+    static func currentAndFormerIDs(between one: UserID, and other: UserID) -> SQL {
         """
         SELECT c.id FROM connections c WHERE (c.inviter_id = \(one) AND c.invitee_id = \(other))
             OR (c.inviter_id = \(other) AND c.invitee_id = \(one))
@@ -135,7 +135,7 @@ enum ConnectionStatements {
     /// Reads the facts that an invitation depends on: the account of the address, if it may be connected; the
     /// `existing` pending or active connection of the two, whoever invited; and the numbers of the inviter's
     /// connections.
-    static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
+    static func invitationFacts(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
         """
         SELECT i.id AS invitee_id, \(contactColumns(of: "\(user)", with: "i.id")),
                (SELECT c.id FROM (\(connections(of: "\(user)", address: "\(address)"))) c

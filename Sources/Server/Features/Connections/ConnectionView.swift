@@ -20,7 +20,7 @@ struct ConnectionView {
     /// Whether the invitee lets the inviter nag the invitee's children.
     let inviteeSharesChildren: Bool
     /// The numbers of active connections of the caller and of the inviter.
-    let activeCounts: [Int]
+    let callerAndInviterActiveCounts: [Int]
     /// The number of the connection's open nags, and of those to children.
     let openNagCounts: (all: Int, toChildren: Int)
     /// The newest sequence number of the connection's ledger.
@@ -38,13 +38,13 @@ struct ConnectionView {
         (inviterSharesChildren, inviteeSharesChildren) = (
             try row["inviter_shares_children"], try row["invitee_shares_children"]
         )
-        activeCounts = [try row["own_active"], try row["inviter_active"]]
+        callerAndInviterActiveCounts = [try row["own_active"], try row["inviter_active"]]
         openNagCounts = (try row["open_nags"], try row["open_child_nags"])
         seq = try row["seq"]
     }
 
     /// Whether the other party may nag the caller's children.
-    var sharesChildren: Bool { party.isInviter ? inviterSharesChildren : inviteeSharesChildren }
+    var callerSharesChildren: Bool { party.isInviter ? inviterSharesChildren : inviteeSharesChildren }
     /// Whether the caller may nag the other party's children.
     var otherSharesChildren: Bool { party.isInviter ? inviteeSharesChildren : inviterSharesChildren }
 
@@ -104,7 +104,7 @@ extension Account {
 
     /// The reason for which the person may have no connections; nil if they may have some.
     var connectionDenial: Denial? {
-        isAdmin ? .administratorJoinsNoFamily : adultAddress == nil ? .adultsOnly : nil
+        isAdmin ? .administratorJoinsNoFamily : adultAddress == nil ? .connectionsForAdultsOnly : nil
     }
 
     /// The address under which the person can be invited; nil for somebody who may have no connections.

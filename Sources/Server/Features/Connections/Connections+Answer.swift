@@ -9,7 +9,7 @@ extension Connections {
     ///   either of them has too many connections, or they are connected already.
     func accept(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         do {
-            return try await decide(caller, call.parameters) { view in
+            return try await decideAndCommit(caller, call.parameters) { view in
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party), denial == .inviteeOnly {
                     return view.refuse(.connectionAcceptDenied, denial)
                 }
@@ -18,7 +18,7 @@ extension Connections {
                 if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
                     return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
                 }
-                guard view.activeCounts.allSatisfy({ $0 < ConnectionLimit.activeConnections }) else {
+                guard view.callerAndInviterActiveCounts.allSatisfy({ $0 < ConnectionLimit.maxActiveConnections }) else {
                     throw APIError.tooManyConnections
                 }
                 var connection = view.connection
@@ -42,7 +42,7 @@ extension Connections {
     /// Declines an invitation, for the invitee.
     /// - Throws: 403 for the inviter, 409 if the invitation is not pending.
     func decline(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
-        try await decide(caller, call.parameters) { view in
+        try await decideAndCommit(caller, call.parameters) { view in
             if let denial = RoleMatrix.denial(of: .decline, by: view.party) {
                 return view.refuse(.connectionDeclineDenied, denial)
             }
@@ -55,7 +55,7 @@ extension Connections {
     /// changes nothing.
     /// - Throws: 409 for an invitation that was declined.
     func revoke(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
-        try await decide(caller, call.parameters) { view in
+        try await decideAndCommit(caller, call.parameters) { view in
             switch view.connection.status {
             case .revoked: .answer(view.connection)
             case .declined: throw APIError.invitationWasDeclined
@@ -84,9 +84,9 @@ extension Connections {
         _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
     ) async throws -> ConnectionResponse {
         let shares = call.body.caregiver
-        return try await decide(caller, call.parameters) { view in
+        return try await decideAndCommit(caller, call.parameters) { view in
             guard view.connection.status == .active else { throw APIError.connectionIsNotActive }
-            if shares ? view.sharesChildren : !view.connection.caregiver { return .answer(view.connection) }
+            if shares ? view.callerSharesChildren : !view.connection.caregiver { return .answer(view.connection) }
             if shares, let denial = RoleMatrix.denial(of: .shareChildren, by: view.party) {
                 let code: ErrorCode = denial == .ownChildrenOnly ? .authorizationDenied : .policyForbidden
                 return view.refuse(.connectionChangeDenied, denial, code)

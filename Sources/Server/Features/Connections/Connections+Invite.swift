@@ -33,7 +33,7 @@ extension Connections {
         let account = try await services.access.account(caller, queries)
         if let denial = account.connectionDenial { throw denial }
         let row = try await queries.query(
-            ConnectionStatements.invitation(by: account.id, account.connectableAddress, to: email, at: caller.now)
+            ConnectionStatements.invitationFacts(by: account.id, account.connectableAddress, to: email, at: caller.now)
         ).onlyRow()
         let party = ConnectionParty(
             isInviter: true, isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
@@ -59,16 +59,16 @@ extension Connections {
     }
 
     /// Requires that the inviter may send another invitation.
-    /// - Parameter row: the row of `ConnectionStatements.invitation`.
+    /// - Parameter row: the row of `ConnectionStatements.invitationFacts`.
     /// - Throws: 409 for somebody with too many connections or open invitations, 429 for too many new ones.
     private static func requireQuota(_ row: Row, at now: Timestamp) throws {
         let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])
-        guard open < ConnectionLimit.openInvitations else { throw APIError.tooManyOpenInvitations }
-        guard active < ConnectionLimit.activeConnections else { throw APIError.tooManyConnections }
+        guard open < ConnectionLimit.maxOpenInvitations else { throw APIError.tooManyOpenInvitations }
+        guard active < ConnectionLimit.maxActiveConnections else { throw APIError.tooManyConnections }
         if today >= ConnectionLimit.invitationsPerDay, let firstSentAt: Timestamp = try row["first_today"] {
             throw APIError.tooManyInvitations(until: firstSentAt + ConnectionLimit.day, at: now)
         }
-        if try row["to_address"] >= ConnectionLimit.invitationsToOneAddress,
+        if try row["to_address"] >= ConnectionLimit.invitationsPerAddressAndMonth,
             let firstSentAt: Timestamp = try row["first_to_address"]
         {
             throw APIError.tooManyInvitationsToAddress(until: firstSentAt + ConnectionLimit.month, at: now)

@@ -86,12 +86,12 @@ final class Connections {
 
     /// Reads a connection and carries out the closure's decision about it. If that would cancel more nags than one act
     /// can, they are cancelled before; if the process dies in between, the connection itself is unchanged.
-    func decide(
+    func decideAndCommit(
         _ caller: Caller, _ path: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         while true {
             do {
-                return try await decideOnce(caller, path, body)
+                return try await decideAndCommitOnce(caller, path, body)
             } catch is ConnectionView.TooManyOpenNags {
                 let recipients = NagStatements.openNagRecipients(over: path.connectionID)
                 try await ConnectionNagCancellation(services).cancel(recipients, caller.context)
@@ -99,7 +99,7 @@ final class Connections {
         }
     }
 
-    private func decideOnce(
+    private func decideAndCommitOnce(
         _ caller: Caller, _ path: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         let id = path.connectionID

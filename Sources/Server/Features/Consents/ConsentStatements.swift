@@ -152,7 +152,7 @@ enum ConsentStatements {
     }
 
     /// Part of a departure or a promotion to guardian: revokes the consents that the person gave in the act's family.
-    static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
+    static func revokeInActFamily(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
         WHERE consents.family_id = ledger_stamp.family_id AND user_id = \(user) AND revoked_at IS NULL

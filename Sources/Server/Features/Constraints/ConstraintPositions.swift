@@ -11,7 +11,8 @@ struct ConstraintPositions {
     /// Reads the positions. The read MUST be part of the basis of the act that changes them, so that no concurrent act
     /// changes them.
     init(of member: Member, _ queries: any Queries) async throws {
-        let rows = try await queries.query(ConstraintStatements.positions(of: member.userID, in: member.familyID))
+        let rows = try await queries.query(
+            ConstraintStatements.positions(visibleTo: member.userID, in: member.familyID))
         var ids: [ConstraintScope: [Int: ConstraintID]] = [:]
         for row in rows {
             let (isOwn, priority): (Bool, Int) = (try row["is_own"], try row["priority"])

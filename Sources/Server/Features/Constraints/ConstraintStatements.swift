@@ -50,7 +50,7 @@ enum ConstraintStatements {
 
     /// Reads `id`, `priority` and `is_own` of the constraints that the person sees, and as `texts` the number of texts
     /// for which their conditions search a question's words.
-    static func positions(of user: UserID, in family: FamilyID) -> SQL {
+    static func positions(visibleTo user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own, (
             SELECT coalesce(sum(1 + length(x->>'value') - length(replace(x->>'value', '|', ''))), 0)::integer

@@ -31,7 +31,7 @@ final class EffectiveConstraints {
     /// The maximum size of the cache, in estimated bytes.
     private static let sizeLimit = 32 << 20
     /// The estimated size of an entry without its constraints, in bytes.
-    private static let entryBytes = 128
+    private static let emptyEntryBytes = 128
 
     private var entries: [Key: Entry] = [:]
     /// The estimated size of all entries.
@@ -47,17 +47,17 @@ final class EffectiveConstraints {
     }
 
     /// Reads the constraints at `version` or later, and caches them. Without a version, there are none.
-    func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
+    func readEngine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
         guard let version else { return Self.emptyEngine }
         let key = Key(family: version.family, user: user)
         let rows = try await queries.query(ConstraintStatements.all(visibleTo: user, nil, in: version.family))
         let familyKey = Key(family: version.family, user: nil)
         let hasOwnConstraints = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
         if !hasOwnConstraints, let entry = entries[familyKey], entry.seq == version.seq {
-            store(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
+            store(Entry(seq: version.seq, engine: entry.engine, bytes: Self.emptyEntryBytes), key)
             return entry.engine
         }
-        var size = Self.entryBytes
+        var size = Self.emptyEntryBytes
         let constraints = try rows.map { row in
             let constraint = try ConstraintResponse(row)
             for condition in constraint.terms.conditions { size += 256 + 10 * condition.value.utf8.count }
@@ -65,7 +65,7 @@ final class EffectiveConstraints {
         }
         let engine = constraints.isEmpty ? Self.emptyEngine : PolicyEngine(constraints)
         store(Entry(seq: version.seq, engine: engine, bytes: size), hasOwnConstraints ? key : familyKey)
-        if !hasOwnConstraints { store(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
+        if !hasOwnConstraints { store(Entry(seq: version.seq, engine: engine, bytes: Self.emptyEntryBytes), key) }
         return engine
     }
 

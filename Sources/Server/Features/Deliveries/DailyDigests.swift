@@ -16,9 +16,9 @@ final class DailyDigests {
 
     init(_ services: Services) { self.services = services }
 
-    /// Makes the digests that are due.
+    /// Makes the digests that are due, of `batchSize` people at most.
     /// - Returns: whether more digests may be due.
-    func make(at now: Timestamp) async throws -> Bool {
+    func makeBatch(at now: Timestamp) async throws -> Bool {
         let rows = try await services.database.query(
             PreferenceStatements.dueDigestSchedules(at: now, limit: Self.batchSize))
         for row in rows {

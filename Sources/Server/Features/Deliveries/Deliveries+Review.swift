@@ -9,7 +9,7 @@ extension Deliveries {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
         var details: AuditBody = ["status": call.parameters.status?.rawValue ?? "all"]
         details["dropped"] = call.parameters.isDropped.map { "\($0)" }
-        try await services.recordRead(caller, account, API.listDeliveryReviews.operation, details)
+        try await services.recordAdminRead(caller, account, API.listDeliveryReviews.operation, details)
         let rows = try await services.database.query(DeliveryStatements.reviews(call.parameters))
         return try Page(rows, answering: call.parameters.page) { try DeliveryReview($0) }
     }

@@ -11,7 +11,7 @@ extension DeliveryStatements {
                 d.family_id IN (
                     SELECT \(FamilyID.outside)::uuid
                     UNION ALL
-                    \(ConnectionStatements.ids(of: page.user)))
+                    \(ConnectionStatements.currentAndFormerIDs(of: page.user)))
                 """
         return """
             SELECT d.id, jsonb_build_object(

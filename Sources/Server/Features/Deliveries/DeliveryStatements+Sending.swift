@@ -39,7 +39,7 @@ extension DeliveryStatements {
                coalesce(u.status = 'active' AND CASE
                    WHEN \(Notice.isPersonal) THEN true
                    WHEN d.connection_event IS NOT NULL
-                       THEN \(ConnectionStatements.isOpen(
+                       THEN \(ConnectionStatements.isUnblocked(
                                "d.family_id", isActive: "d.connection_event = 'connection_accepted'"))
                    WHEN n.connection_id IS NULL THEN m.status = 'active'
                    ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,

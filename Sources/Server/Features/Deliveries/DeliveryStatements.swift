@@ -118,13 +118,13 @@ enum DeliveryStatements {
     }
 
     /// Inserts the daily digest of a date. It stays pending until a worker sends it.
-    /// - Parameter turn: a statement that moves the person's schedule, and returns a row with the `family_id` if it
-    ///   did.
+    /// - Parameter scheduleMove: a statement that moves the person's schedule, and returns a row with the `family_id`
+    ///   if it did.
     static func insertDigest(
-        _ ids: DeliveryIDs, on date: CivilDate, to user: UserID, with turn: SQL, at now: Timestamp
+        _ ids: DeliveryIDs, on date: CivilDate, to user: UserID, with scheduleMove: SQL, at now: Timestamp
     ) -> SQL {
         """
-        WITH turn AS (\(turn))
+        WITH turn AS (\(scheduleMove))
         \(insert(ids, "digest_on", "\(date.description)::date", to: user, from: "turn", at: now))
         """
     }

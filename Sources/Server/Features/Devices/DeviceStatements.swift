@@ -28,7 +28,7 @@ enum DeviceStatements {
     static func device(ofOthersThan user: UserID, token: Secret, chain: FamilyID = .outside) -> SQL {
         """
         SELECT d.id AS device_id, d.platform, c.seq, \(AccountStatements.personColumns)
-        FROM devices d JOIN users u ON u.id = d.user_id \(AccountStatements.membershipJoin)
+        FROM devices d JOIN users u ON u.id = d.user_id \(AccountStatements.activeMembershipJoin)
         JOIN family_clock c ON c.family_id = \(chain)
         WHERE d.token = \(token.wireText) AND d.user_id <> \(user)
         """

@@ -10,10 +10,10 @@ import Postgres
 /// later with the session's row. The push token is in no log and no audit entry.
 final class Devices {
     /// The maximum number of devices of one person. A further one replaces the one that was unused for longest.
-    static let maxDevices = 20
+    static let maxDevicesPerPerson = 20
     /// The shortest time between two recorded uses of a device. A registration that changes nothing is recorded as a
     /// use only if the last recorded use is at least this long ago.
-    private static let minUseInterval = Timestamp.Span.hours(1)
+    private static let minRecordedUseInterval = Timestamp.Span.hours(1)
 
     private let services: Services
 
@@ -35,10 +35,10 @@ final class Devices {
     ) async throws -> DeviceTokenResponse {
         let (now, token) = (caller.now, call.body.storedToken)
         let keys = try call.body.subscription.map(webPushKeys)
-        for _ in 0..<Self.maxMoves {
+        for _ in 0..<Self.maxMovesPerRegistration {
             do {
                 let device = try await store(caller, call, token, keys)
-                if now >= (device.lastUsedAt ?? device.createdAt) + Self.minUseInterval {
+                if now >= (device.lastUsedAt ?? device.createdAt) + Self.minRecordedUseInterval {
                     _ = try await services.database.query(
                         DeviceStatements.markUsed(device.id, of: caller.userID, at: now))
                 }
@@ -52,7 +52,7 @@ final class Devices {
 
     /// The maximum number of times that a registration takes the token from another account, in case other accounts
     /// register it concurrently.
-    private static let maxMoves = 20
+    private static let maxMovesPerRegistration = 20
 
     private func store(
         _ caller: Caller, _ call: Call<NoParameters, DeviceTokenRegister>, _ token: Secret, _ keys: WebPushKeys?
@@ -79,7 +79,7 @@ final class Devices {
                 statements: [
                     DeviceStatements.store(device, keys, of: caller.sessionID, at: caller.now),
                     DeviceStatements.deleteLeastRecentlyUsed(
-                        of: caller.userID, besides: device.token, leaving: Self.maxDevices - 1),
+                        of: caller.userID, besides: device.token, leaving: Self.maxDevicesPerPerson - 1),
                     try await count.checkedIncrement(at: caller.now, queries),
                 ])
             return .perform(act, device)

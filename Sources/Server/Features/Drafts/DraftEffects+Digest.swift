@@ -18,7 +18,7 @@ extension DraftEffects {
         try Requester.requireAIAllowed(
             try await queries.query(AIStatements.permission(member.userID, in: member.familyID)).onlyRow())
         let rows = try await queries.query(
-            AIStatements.digestRecipients(digest.recipientIDs, from: member.userID, in: member.familyID))
+            AIStatements.digestRecipientFacts(digest.recipientIDs, from: member.userID, in: member.familyID))
         for row in rows {
             guard let denial = try Self.denial(of: row, from: member) else { continue }
             return .denied(

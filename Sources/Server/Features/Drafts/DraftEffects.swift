@@ -60,7 +60,7 @@ struct DraftEffects {
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         let view = try await nag(of: draft, caller, queries)
-        let countedAt = draft.wasCounted ? draft.createdAt : nil
+        let countedAt = draft.isCountedPushBack ? draft.createdAt : nil
         let evaluation = try await evaluatePushBack(on: view.nag.id, countedAt: countedAt, caller, queries)
         guard case .answer(let response) = evaluation else { return evaluation.map { $0.nagID.retyped() } }
         var (act, event) = nags.pushBackAct(message, on: view, source: StoredSource(draft.source), at: caller.now)

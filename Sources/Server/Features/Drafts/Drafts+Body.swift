@@ -47,7 +47,7 @@ extension Drafts {
         }
         switch request.kind {
         case .dueChange:
-            let times = DueTimeReader(now: caller.now, zone: services.zones.zoneOrUTC(member.timeZone))
+            let times = DueTimeReader(now: caller.now, zone: services.zones.zoneOrUTC(member.familyZone))
             let reading = times.read(try Self.requiredText(of: request))
             guard let due = reading.dueAt else {
                 throw APIError.wordsNameNoTime(
@@ -72,7 +72,7 @@ extension Drafts {
         guard let recipients = request.recipientIDs else { throw APIError.digestNeedsRecipients }
         let question = FamilyQuestion(familyID: member.familyID)
         let (snapshot, countedNags) = try await question.consult(
-            for: member, caller, about: request.contextIDs, services.zones.zoneOrUTC(member.timeZone), queries)
+            for: member, caller, about: request.contextIDs, services.zones.zoneOrUTC(member.familyZone), queries)
         guard !countedNags.isEmpty else { throw APIError.digestNeedsNags }
         let text = services.heuristics.digest(for: snapshot).response.summaryText
         return DraftContent(
@@ -89,7 +89,7 @@ extension Drafts {
             IntentFacts.Member(id: try row["user_id"], name: try row["display_name"] ?? "")
         }
         return IntentFacts(
-            author: member.userID, members: members, now: caller.now, zone: services.zones.zoneOrUTC(member.timeZone))
+            author: member.userID, members: members, now: caller.now, zone: services.zones.zoneOrUTC(member.familyZone))
     }
 
     /// Returns a sentence about phrases that were not understood as a time.

@@ -10,7 +10,7 @@ extension Drafts {
     /// The result of reading the author's words, and who read them: a model or the rules.
     struct Reading {
         /// The nag that a model read; nil where the rules read the words.
-        var nag: DraftedNag?
+        var modelNag: DraftedNag?
         /// Who read the words: the rules or a model.
         var author = Authorship()
         /// The warnings of the constraints about the words, and those about words that were not understood.
@@ -111,7 +111,7 @@ extension Drafts {
         let modelReading = Self.nag(in: reply, of: model, IntentReading(try Self.requiredText(of: request), facts))
         switch modelReading {
         case .success(let nag):
-            reading.nag = nag
+            reading.modelNag = nag
             reading.author = Authorship(model.provider, model: model.name, asked: reply?.askedModel)
         case .failure(let problem) where permit.letsRulesAnswer:
             reading.author.fallback = problem.fallback
@@ -167,18 +167,18 @@ extension Drafts {
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
             options: request.options, ledger: member.familyID, requester: Requester(member, settings), subject: nil,
-            nag: request.nagID, words: mediator.questionWords(question.content), startedAt: started)
+            nag: request.nagID, words: mediator.hashedWords(question.content), startedAt: started)
     }
 
     // MARK: Records
 
     /// Returns the details of the reading for the audit log, and the statement that adds it to the history, unless the
     /// person records errors only. Both are empty for drafts without words, and for those whose body the client sent.
-    static func executionRecord(
+    static func executionRecordParts(
         _ attempt: ExecutionAttempt, _ reading: Reading, _ request: DraftCreate
     ) -> (details: AuditBody, statements: [SQL]) {
         guard request.text != nil, let permit = reading.permit else { return ([:], []) }
-        let report = attempt.report(
+        let report = attempt.complete(
             permit, reading.route, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
         let row = attempt.requester.settings.logsErrorsOnly ? nil : attempt.insertion(report, nil)
         return (attempt.auditDetails(report), [row].compactMap(\.self))

@@ -123,7 +123,7 @@ final class Drafts {
             }
         }
         let content: DraftContent
-        switch try await decideContent(request, reading.nag, member, caller, queries) {
+        switch try await decideContent(request, reading.modelNag, member, caller, queries) {
         case .answer(let decidedContent), .perform(_, let decidedContent): content = decidedContent
         case .refuse(let act, let refusal): return .refuse(act, refusal)
         case .refuseAgain(let refusal): return .refuseAgain(refusal)
@@ -142,7 +142,7 @@ final class Drafts {
             createdAt: now)
         draft.bodyHash = services.hash(of: draft.body)
         draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
-        let execution = Self.executionRecord(attempt, reading, request)
+        let execution = Self.executionRecordParts(attempt, reading, request)
         let statements = [DraftStatements.insert(draft)] + reading.tokenStatements + execution.statements
         var act = try await act(.draftCreated, draft, by: member, statements, at: now, queries)
         act.details = execution.details

@@ -13,7 +13,7 @@ struct DueChangeDrafting {
     /// Refuses the move. The refusal names the draft that proposes it: a new one, or the open one of an equal request.
     /// - Throws: the refusal without a draft where none can be made: the nag is of a connection, the consent or the
     ///   person's preference for the AI is missing, the time is too far ahead, or the day's limit of drafts is reached.
-    func refuse<Answer>(
+    func refuseWithDraft<Answer>(
         _ refusal: APIError, moving view: NagView, to dueAt: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<Answer> {
         let (family, now) = (view.ledgerID, caller.now)

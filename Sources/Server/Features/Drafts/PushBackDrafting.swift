@@ -43,7 +43,7 @@ package struct PushBackDrafting {
 
 extension DraftResponse {
     /// Whether the draft sends a push-back that was already counted at its evaluation, when the draft was made.
-    var wasCounted: Bool { kind == .pushBack && citations.contains { $0 != nagID?.retyped() } }
+    var isCountedPushBack: Bool { kind == .pushBack && citations.contains { $0 != nagID?.retyped() } }
 }
 
 extension NagFacts {

@@ -7,6 +7,7 @@ import Postgres
 
 /// A draft as it is stored: the parts that people see, and the key of its confirmation, which nobody sees.
 struct StoredDraft {
+    /// The draft with its stored state. `response(at:)` has the state at a moment.
     var response: DraftResponse
     let key: ConfirmationKey?
 

@@ -5,7 +5,7 @@ import Domain
 /// The tokens of AI sessions and confirmations: 256 random bits each, of which the server keeps a digest.
 struct AITokens {
     /// The time after its last use at which an AI session expires.
-    static let sessionLifetime = Timestamp.Span.minutes(45)
+    static let sessionIdleLifetime = Timestamp.Span.minutes(45)
     /// The time within which a person has to confirm.
     static let confirmationLifetime = Timestamp.Span.seconds(300)
 

@@ -7,8 +7,8 @@ import SQL
 /// The records of an attempt: its report, its row of the history, and its part of an audit entry.
 extension ExecutionAttempt {
     /// Records that an AI operation has answered the question, and returns the report.
-    func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
-        var report = report(
+    func complete(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
+        var report = complete(
             permit, permit.confirmedRoute, confidence: author.confidence(record.ruleConfidence),
             sideEffects: ["ai_mediation_event"], by: author)
         report.grounding = record.grounding
@@ -19,7 +19,7 @@ extension ExecutionAttempt {
     /// - Parameters:
     ///   - decidedRoute: the router's decision, before or after the person's confirmation.
     ///   - sideEffects: the kinds of rows that are written in addition to the history.
-    func report(
+    func complete(
         _ permit: ExecutionPermit, _ decidedRoute: DecidedRoute, confidence: Double?, sideEffects: [String],
         by author: Authorship
     ) -> ExecutionReport {
@@ -42,7 +42,7 @@ extension ExecutionAttempt {
             isFallbackAllowed: decidedRoute.isFallbackAllowed, usedFallback: author.fallback != nil,
             fallbackReason: author.fallback?.text ?? "none", fallbackConfirmed: decidedRoute.fallbackConfirmed,
             constraintConfirmed: decidedRoute.constraintConfirmed, confidence: confidence,
-            tokenCount: question.tokenCount, questionHash: words.hash, questionLength: words.length,
+            questionTokenCount: question.tokenCount, questionHash: words.hash, questionLength: words.byteCount,
             latencyMilliseconds: Double(elapsedMicroseconds) / 1_000, stages: stages, policy: policy,
             warnings: policy.warnings, sideEffects: sideEffects)
     }

@@ -96,7 +96,9 @@ final class ExecutionAttempt {
     }
 
     /// Whether there is an AI session to check or something to confirm.
-    func needsTokens(for permit: ExecutionPermit) -> Bool { options.sessionID != nil || permit.prompt != nil }
+    func needsTokenCheck(for permit: ExecutionPermit) -> Bool {
+        options.sessionID != nil || permit.promptToConfirm != nil
+    }
 
     /// Checks the AI session and the confirmation. An act with the returned statements MUST require that nothing has
     /// changed since the act's facts were read.
@@ -115,7 +117,7 @@ final class ExecutionAttempt {
             }
             statements.append(ExecutionStatements.markUsed(session: digest, at: caller.now))
         }
-        if let prompt = permit.prompt, prompt != confirmedPrompt {
+        if let prompt = permit.promptToConfirm, prompt != confirmedPrompt {
             let requestDigest = self.requestDigest(prompt)
             guard let token = options.confirmation else {
                 let code: ExecutionCode =

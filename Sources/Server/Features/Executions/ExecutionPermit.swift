@@ -30,7 +30,7 @@ struct ExecutionPermit {
     let notices: [String]
 
     /// The prompt that the person has to confirm; nil for none.
-    var prompt: String? {
+    var promptToConfirm: String? {
         let fallbackPrompt =
             needsFallbackConfirmation ? "The device could not answer. Send the question to the server?" : nil
         let prompts = [fallbackPrompt, policy.confirmationPrompt].compactMap(\.self)

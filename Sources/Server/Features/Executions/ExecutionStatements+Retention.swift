@@ -30,10 +30,12 @@ extension ExecutionStatements {
             """
     }()
 
-    static let retentionOfSessions = RetentionRule(technical: "ai_sessions", AITokens.sessionLifetime) { count, now in
+    static let retentionOfSessions = RetentionRule(
+        technical: "ai_sessions", AITokens.sessionIdleLifetime
+    ) { count, now in
         """
         DELETE FROM ai_sessions WHERE digest IN (
-            SELECT digest FROM ai_sessions WHERE used_at <= \(now - AITokens.sessionLifetime)
+            SELECT digest FROM ai_sessions WHERE used_at <= \(now - AITokens.sessionIdleLifetime)
             ORDER BY used_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }

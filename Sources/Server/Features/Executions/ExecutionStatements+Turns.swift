@@ -10,7 +10,7 @@ extension ExecutionStatements {
     static func turns(of digest: [UInt8], _ user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT t.master, t.sealed FROM ai_sessions s JOIN ai_session_turns t ON t.digest = s.digest
-        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionLifetime)
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionIdleLifetime)
         ORDER BY t.created_at DESC, t.id DESC LIMIT \(SessionTurn.maxTurnsPerSession)
         """
     }

@@ -31,7 +31,7 @@ enum ExecutionStatements {
                                        session_digest, nag_id, operation, route, error_code, report, evaluated)
             SELECT \(family), \(record.userID), now, \(record.id), \(trace), \(rare: record.questionID), \(rare: question),
                    \(rare: session), \(rare: record.nagID), \(record.operation.rawValue), \(record.execution.route?.rawValue),
-                   \(rare: record.errorCode), \(report.jsonText)::json, \(rare: report.evaluated)
+                   \(rare: record.errorCode), \(report.jsonText)::json, \(rare: report.evaluatedBytes)
             FROM ledger_stamp
             """
     }
@@ -173,7 +173,7 @@ enum ExecutionStatements {
     static func session(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         SELECT s.family_id FROM ai_sessions s
-        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionLifetime)
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionIdleLifetime)
         """
     }
 

@@ -36,9 +36,9 @@ struct ExecutionPosition: Hashable {
 
 extension Executions {
     /// The largest number of records that a page examines if its filter may exclude some.
-    private static let scanDepth = 2_000
+    private static let maxScannedPerPage = 2_000
     /// The largest number of records that one call deletes.
-    private static let maxDeletions = 10_000
+    private static let maxDeletionsPerCall = 10_000
 
     /// Lists the caller's own executions, or for guardians those of the whole family. If many records do not match the
     /// filter, a page may have fewer items than its limit and still a cursor.
@@ -102,7 +102,7 @@ extension Executions {
     private func page(
         _ filter: ExecutionFilter, of user: UserID?, before position: ExecutionPosition?, limit: Int
     ) async throws -> (items: [ExecutionRecord], next: ExecutionPosition?) {
-        let depth = ExecutionStatements.isSelective(filter) ? Self.scanDepth : limit + 1
+        let depth = ExecutionStatements.isSelective(filter) ? Self.maxScannedPerPage : limit + 1
         let rows = try await services.database.query(
             ExecutionStatements.scan(filter, of: user, before: position, depth: depth, limit: limit))
         var items: [ExecutionRecord] = []
@@ -141,11 +141,12 @@ extension Executions {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let count: Int = try await queries.query(
-                ExecutionStatements.count(of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)
+                ExecutionStatements.count(
+                    of: caller.userID, in: family, before: moment, limit: Self.maxDeletionsPerCall)
             ).onlyRow()["count"]
             guard count > 0 else { return .answer(ExecutionDeletion(deleted: 0)) }
             let statement = ExecutionStatements.delete(
-                of: caller.userID, in: family, before: moment, limit: Self.maxDeletions)
+                of: caller.userID, in: family, before: moment, limit: Self.maxDeletionsPerCall)
             return .perform(deletionAct(count, by: member, statement), ExecutionDeletion(deleted: count))
         }
     }

@@ -63,7 +63,7 @@ final class Executions {
                     ExecutionStatements.insertSession(AITokens.digest(token), of: caller.userID, at: caller.now),
                     try await count.checkedIncrement(at: caller.now, queries),
                 ])
-            return .perform(act, AISession(sessionID: token, expiresAt: caller.now + AITokens.sessionLifetime))
+            return .perform(act, AISession(sessionID: token, expiresAt: caller.now + AITokens.sessionIdleLifetime))
         }
     }
 

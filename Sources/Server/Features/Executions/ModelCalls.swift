@@ -33,7 +33,7 @@ final class ModelCalls {
         guard case .valid = try await attempt.checkTokens(permit, tokens, confirmedPrompt: nil, database) else {
             return nil
         }
-        let prompt = permit.prompt
+        let prompt = permit.promptToConfirm
         if let prompt, try await !attempt.consumeConfirmation(of: prompt, database) { return nil }
         let result = try await call(model, with: facts, for: attempt.caller)
         attempt.recordStage(.executed)

@@ -11,7 +11,7 @@ struct QuestionWords {
     }
 
     /// The length of the words in bytes.
-    var length: Int { bytes.count }
+    var byteCount: Int { bytes.count }
 
     /// The keyed digest of the words, in hexadecimal; nil without words or without a key. Words are few and short, so
     /// an unkeyed digest could be compared with guesses.
@@ -23,7 +23,7 @@ struct QuestionWords {
     /// Returns a keyed digest of the settings and the words; without a key, a digest of the settings and the words'
     /// length.
     func digest(withSettings settings: [UInt8]) -> [UInt8] {
-        guard let key else { return sha256(settings + "\(length)".utf8) }
+        guard let key else { return sha256(settings + "\(byteCount)".utf8) }
         return key.authenticationCode(of: settings + bytes)
     }
 }

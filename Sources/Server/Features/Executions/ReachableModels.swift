@@ -99,7 +99,7 @@ extension ReachableModels {
 
     /// Reads the person's keys, and whether the family's policy and the person's role allow third parties' models.
     /// For somebody who is not an active member of the family, nothing changes.
-    mutating func readKeys(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
+    mutating func readKeysAndRights(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
         guard let row = try await queries.query(AIKeyStatements.rights(of: user, in: home)).first else { return }
         let role: FamilyRole = try row["role"]
         familyAllowsThirdParties = try row["third_party_models"]

@@ -31,7 +31,7 @@ struct SessionTurns {
     }
 
     /// Returns the statements of an act that store a turn and delete the oldest ones beyond a session's limit.
-    func insertion(
+    func insertionStatements(
         _ turn: SessionTurn, of execution: ExecutionID, to session: Secret, at now: Timestamp
     ) -> [SQL] {
         guard let master = keyring?.masterKeys.first else { return [] }

@@ -11,7 +11,7 @@ struct StoredReport {
     /// The members that differ from an ordinary answer, as a JSON object.
     let jsonText: String
     /// The identifiers of the evaluated constraints, sixteen bytes each; nil for none.
-    let evaluated: [UInt8]?
+    let evaluatedBytes: [UInt8]?
 
     /// The report of an ordinary answer. A stored report may omit members that have these values.
     private static let ordinaryMembers: JSONObject = [
@@ -26,7 +26,7 @@ struct StoredReport {
     ]
 
     init(_ report: ExecutionReport) {
-        evaluated = report.evaluated.isEmpty ? nil : Self.bytes(of: report.evaluated)
+        evaluatedBytes = report.evaluated.isEmpty ? nil : Self.bytes(of: report.evaluated)
         // 384 bytes are enough for an ordinary answer with its stages.
         let bytes = JSONWriter.document(reserving: 384) { json in
             json.object { json in
@@ -46,7 +46,7 @@ struct StoredReport {
                     json.field("constraint_confirmed", report.constraintConfirmed)
                 }
                 if report.confidence != 0.7 { json.field("confidence", report.confidence) }
-                if report.tokenCount != 0 { json.field("token_count", report.tokenCount) }
+                if report.questionTokenCount != 0 { json.field("token_count", report.questionTokenCount) }
                 if let hash = report.questionHash { json.field("question_hash", hash) }
                 if report.questionLength != 0 { json.field("question_length", report.questionLength) }
                 json.field("latency_ms", report.latencyMilliseconds)

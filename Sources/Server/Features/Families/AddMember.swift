@@ -21,7 +21,7 @@ extension Families {
                     MembershipStatements.candidate(user, for: family, by: member.userID))
                 guard let person = try rows.first.map(Candidate.init) else { throw APIError.noSuchAccount }
                 guard let current = person.role else {
-                    return try await readmit(person, as: role, by: member, at: caller.now, queries)
+                    return try await decideReadmission(person, as: role, by: member, at: caller.now, queries)
                 }
                 if current == role { throw APIError.memberHasRole }
                 if let denial = RoleMatrix.denialOfRoleChange(from: current, to: role) {
@@ -46,7 +46,8 @@ extension Families {
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
             statements: [
-                MembershipStatements.promoteToGuardian(person.id), ConsentStatements.revokeAll(of: person.id, at: now),
+                MembershipStatements.promoteToGuardian(person.id),
+                ConsentStatements.revokeInActFamily(of: person.id, at: now),
                 DraftStatements.expireWithoutConsent(remainingConsents: "consent.user_id <> \(person.id)", at: now),
             ])
     }
@@ -54,7 +55,7 @@ extension Families {
     /// Decides whether an account becomes a member again. Only an account that was made in this family can. A child
     /// needs the family's consent to children's accounts. An account that waits for a guardian can only be a child, and
     /// becomes active.
-    private func readmit(
+    private func decideReadmission(
         _ person: Candidate, as role: FamilyRole, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<MemberResponse> {
         // A family's audit log does not name accounts that were made elsewhere.

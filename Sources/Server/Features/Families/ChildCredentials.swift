@@ -35,7 +35,7 @@ extension Families {
                     statements: [
                         CredentialStatements.setLogin(body.username, pinHash: hash, for: child.id, at: now),
                         SessionStatements.revokeChildSessions(of: child.id, at: now),
-                        PINAttemptStatements.delete(.forChild(child.id)),
+                        PINAttemptStatements.reset(.forChild(child.id)),
                     ])
                 var detail = child.detail(in: path.familyID)
                 detail.hasChildLogin = true
@@ -55,12 +55,12 @@ extension Families {
             }
             let child = try await self.member(path.userID, of: path.familyID, queries)
             let detail = child.detail(in: path.familyID)
-            guard try await PINAttempts.lockouts(of: [child.id], at: caller.now, queries)[child.id] != nil else {
+            guard try await PINAttempts.lockoutEnds(of: [child.id], at: caller.now, queries)[child.id] != nil else {
                 return .answer(detail)
             }
             let act = Act(
                 kind: .childLockoutLifted, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.forChild(child.id))]
+                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.reset(.forChild(child.id))]
             )
             return .perform(act, detail)
         }
@@ -80,7 +80,7 @@ extension Families {
             throw APIError.noPIN
         }
         let attempts = PINAttempts.forChild(path.userID)
-        let lockoutEnd = try await attempts.record(at: now, services.database)
+        let lockoutEnd = try await attempts.countOrThrow(at: now, services.database)
         let (isRight, newHash) = try await attempts.refundingOnFailure(services.database) {
             let isRight = try await services.hashing.matches(
                 body.currentPin.wireText, against: checkedHash, .credentials, for: caller.userID)
@@ -105,7 +105,7 @@ extension Families {
             act.statements = [
                 CredentialStatements.setPINHash(newHash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
-                PINAttemptStatements.delete(attempts),
+                PINAttemptStatements.reset(attempts),
             ]
             return .perform(act, StatusAnswer(status: "ok"))
         }

@@ -109,7 +109,7 @@ extension Families {
         let isAlone = try counts["members"] == 1
         if !(departure.allowsLastMember && isAlone),
             let denial = RoleMatrix.denialOfDeparture(
-                of: person.role, activeGuardians: 1 + (try counts["other_guardians"] as Int))
+                of: person.role, guardiansWithSignIn: 1 + (try counts["other_guardians"] as Int))
         {
             throw APIError(.preconditionFailed, denial)
         }
@@ -127,7 +127,7 @@ extension Families {
         act.statements += [
             MembershipStatements.markRemoved(user, at: caller.now), MembershipStatements.revokeRelationships(user),
             CredentialStatements.delete(of: user), departure.sessionRevocation(user),
-            ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.removeOwnership(of: user),
+            ConsentStatements.revokeInActFamily(of: user, at: caller.now), PolicyStatements.removeOwnership(of: user),
             DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]
         act.statements += DraftStatements.endOnDeparture(of: user, at: caller.now)

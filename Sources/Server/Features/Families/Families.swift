@@ -60,7 +60,7 @@ package final class Families {
         let isGuardian = member.role == .guardian
         return FamilyResponse(
             id: member.familyID, name: member.familyName, inviteCode: isGuardian ? try row["invite_code"] : "",
-            childCode: isGuardian ? try row["child_code"] : nil, timeZone: member.timeZone,
+            childCode: isGuardian ? try row["child_code"] : nil, timeZone: member.familyZone,
             createdAt: try row["created_at"])
     }
 
@@ -72,7 +72,7 @@ package final class Families {
         var members = try Page(rows, answering: page) { try MemberRecord(ifAny: $0)?.detail(in: family) }
         if member.role == .guardian {
             let children = members.items.filter(\.hasChildLogin).map(\.userID)
-            let lockouts = try await PINAttempts.lockouts(of: children, at: caller.now, services.database)
+            let lockouts = try await PINAttempts.lockoutEnds(of: children, at: caller.now, services.database)
             for index in members.items.indices {
                 members.items[index].loginLockedUntil = lockouts[members.items[index].userID]
             }

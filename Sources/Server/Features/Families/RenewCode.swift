@@ -18,7 +18,7 @@ extension Families {
             case .invite: answer.inviteCode = makeCode()
             case .child: answer.childCode = makeCode()
             }
-            let count = DailyCount(limit: .codeRenewals, user: member.userID)
+            let count = DailyCount(limit: .familyCodeRenewals, user: member.userID)
             var act = Act(
                 kind: .familyCodeRenewed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,

@@ -34,7 +34,7 @@ package final class Gamification {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
         _ = try await ownEnabledRecord(caller, in: family)
-        let week = services.zones.zoneOrUTC(member.timeZone).week(containing: caller.now)
+        let week = services.zones.zoneOrUTC(member.familyZone).week(containing: caller.now)
         let rows = try await services.database.query(GamificationStatements.leaderboard(of: family, week))
         return LeaderboardResponse(
             familyID: family, periodStart: week.lowerBound,

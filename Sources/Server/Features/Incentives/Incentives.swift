@@ -69,7 +69,7 @@ final class Incentives {
 
     // MARK: Rules
 
-    /// Creates a rule. A family has at most `IncentiveTerms.maxActiveRules` active rules.
+    /// Creates a rule. A family has at most `IncentiveTerms.maxActiveRulesPerFamily` active rules.
     func create(_ caller: Caller, _ call: Call<NoParameters, IncentiveRuleCreate>) async throws -> IncentiveRuleResponse
     {
         let body = call.body

@@ -48,7 +48,7 @@ final class AIKeys {
                 body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
             return try await services.writeToOwnChain(caller) { account, seq, queries in
                 guard account.adultAddress != nil else { return Self.denied(account, since: seq) }
-                let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
+                let count = DailyCount(limit: .aiKeysStored, user: caller.userID)
                 let act = Act(
                     kind: .aiKeySet, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     details: ["provider": provider.rawValue], stampedRows: 0,

@@ -20,7 +20,7 @@ struct ProviderList {
         let permission = try await services.database.query(AIStatements.permission(caller.userID, in: family)).onlyRow()
         let settings = try AISettings(permission)
         var models = ReachableModels(services.models, settings)
-        try await models.readKeys(of: caller.userID, in: family, services.database)
+        try await models.readKeysAndRights(of: caller.userID, in: family, services.database)
         // Nil while no engine of the server may answer the person.
         let permittedMode = try permission["has_consent"] && permission["is_enabled"] ? settings.mode : nil
         let rules = ModelProviderItem(

@@ -133,7 +133,7 @@ struct PrometheusText {
         writeSample("nagz_audit_exposure_seconds", "", "\(Double(snapshot.exposure(at: now).microseconds) / 1e6)")
         writeMetric(
             "nagz_audit_open_findings", "gauge", "Findings of verifications on request that nobody has acknowledged.",
-            checkpointStatus.passStatus.openFindings)
+            checkpointStatus.passStatus.openFindingCount)
         writeCheck(checkpointStatus.passStatus, now)
         guard let checkpoint = snapshot.checkpoint else { return }
         writeHeader("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
@@ -149,7 +149,7 @@ struct PrometheusText {
             status.verdict == .unexplained ? 1 : 0)
         writeMetric(
             "nagz_audit_check_findings", "gauge", "What the log does not explain.",
-            Int(max(status.findings, status.lastFindings)))
+            Int(max(status.findings, status.lastPassFindings)))
         writeMetric(
             "nagz_audit_check_families", "gauge", "Families that the pass under way has checked.", Int(status.families))
         guard let finished = status.finishedAt else { return }

@@ -16,7 +16,7 @@ extension Nags {
     ) async throws -> NagResponse {
         guard call.body.status == .completed else { throw APIError.statusIsNotCompleted }
         let note = call.body.note.flatMap { note in note.contains { !$0.isWhitespace } ? note : nil }
-        return try await decideAndPerform(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
+        return try await decideAndPerform(caller, on: call.parameters.nagID, .complete) { view, queries in
             try input.requireOutboxFamily(of: view.nag)
             switch view.nag.status {
             case .completed: return .answer(view.nag)
@@ -46,7 +46,7 @@ extension Nags {
                 NagStatements.countCompletions(by: view.userID, in: view.ledgerID, day: day)
             ).onlyRow()
             if let denial = NagLimit.denialOfSeriesCompletion(completedToday: try count["count"]) {
-                return view.refuse(.updateStatus, limit: denial, at: now)
+                return view.refuse(.complete, limit: denial, at: now)
             }
         }
         var nag = view.nag

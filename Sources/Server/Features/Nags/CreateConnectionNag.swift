@@ -59,7 +59,8 @@ extension Nags {
         if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
             let next = NagLimit.resetSentence(in: zone, now: caller.now, zoneChangedAt: try row["time_zone_changed_at"])
             return try refuse(
-                denial, .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyCap, resetSentence: next))
+                denial,
+                .tooManyNagsOverConnection(denial, limit: FamilyPolicy.standard.dailyNagCap, resetSentence: next))
         }
         guard request.policyID == nil else { throw APIError.connectionHasNoPolicies }
         try await attachments.requireUsable(request.attachmentIDs, by: caller, queries)

@@ -78,7 +78,7 @@ extension Nags {
         of request: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         try Self.requireValidDueTime(request, caller.now)
-        let today = countedDay(in: member.timeZone, zoneChangedAt: member.timeZoneChangedAt, at: caller.now)
+        let today = countedDay(in: member.familyZone, zoneChangedAt: member.familyZoneChangedAt, at: caller.now)
         let rows = try await queries.query(
             NagStatements.creationFacts(
                 for: request.recipientID, from: caller.userID, in: member.familyID, policy: request.policyID,
@@ -96,7 +96,7 @@ extension Nags {
         var nag = NagResponse(
             request, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
             member.displayName, recipientName: try row["display_name"], from: input.source, at: caller.now)
-        nag.opensAt = openingTime(of: nag, after: nil, in: member.timeZone)
+        nag.opensAt = openingTime(of: nag, after: nil, in: member.familyZone)
         return .perform(
             creationAct(
                 of: nag, request, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
@@ -170,8 +170,8 @@ extension Nags {
         guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else {
             return nil
         }
-        let next = NagLimit.resetSentence(in: member.timeZone, now: now, zoneChangedAt: member.timeZoneChangedAt)
-        return (denial, .tooManyNags(denial, limit: policy.dailyCap, resetSentence: next))
+        let next = NagLimit.resetSentence(in: member.familyZone, now: now, zoneChangedAt: member.familyZoneChangedAt)
+        return (denial, .tooManyNags(denial, limit: policy.dailyNagCap, resetSentence: next))
     }
 
     /// Returns the reason for which the creator may not nag the recipient, by the columns of `memberStateColumns`; nil

@@ -101,7 +101,7 @@ extension NagStatements {
         UNION
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
-            AND n.family_id IN (\(ConnectionStatements.ids(between: one, and: other)))
+            AND n.family_id IN (\(ConnectionStatements.currentAndFormerIDs(between: one, and: other)))
         """
     }
 

@@ -134,7 +134,7 @@ extension NagAct {
         case .read: .nagReadDenied
         case .edit: .nagEditDenied
         case .withdraw: .nagWithdrawDenied
-        case .updateStatus: .nagUpdateStatusDenied
+        case .complete: .nagUpdateStatusDenied
         case .snooze: .nagSnoozeDenied
         case .dismiss: .nagDismissDenied
         case .commit: .nagCommitDenied

@@ -144,8 +144,8 @@ extension Nags {
             // The draft sends the creator a message, so it is created only if the two may contact each other.
             guard let drafting, try await denialOfContact(of: view, with: [view.nag.creatorID], queries) == nil
             else { throw refusal }
-            return try await drafting.refuse(refusal, moving: view, to: dueAt, as: input, queries)
-        case .snoozeLimitReached?: return view.refuse(.snooze, limit: .snoozeLimitReached, at: now)
+            return try await drafting.refuseWithDraft(refusal, moving: view, to: dueAt, as: input, queries)
+        case .dailySnoozeLimitReached?: return view.refuse(.snooze, limit: .dailySnoozeLimitReached, at: now)
         case let denial?: return view.refuse(.snooze, denial, .policyForbidden)
         }
         if let denial = try await denialOfChange(by: view, at: now, queries) {

@@ -47,7 +47,7 @@ final class ReadinessCheck {
         // The log's status is part of the answer, but no reason for a 503: taking the server out of service would not
         // update the log.
         let checkpointStatus = services.checkpointStatus
-        checkpointStatus.passStatus.setOpenFindings(findings)
+        checkpointStatus.passStatus.setOpenFindingCount(findings)
         let auditCheck = checkpointStatus.passStatus.current
         return ReadinessAnswer(
             status: "ok", auditLog: checkpointStatus.alarm(at: services.clock.now()).rawValue,

@@ -140,8 +140,8 @@ extension FamilyPolicy {
     /// Reads the columns of a family's policy; null means the default.
     init(_ row: Row) throws {
         try self.init(
-            dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
-            pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
-            cooldownMinutes: try row["cooldown_minutes"], allowsThirdPartyModels: try row["third_party_models"])
+            dailyNagCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
+            pointsMultiplier: try row["points_multiplier"], maxPushBacksPerNag: try row["max_pushback"],
+            pushBackCooldownMinutes: try row["cooldown_minutes"], allowsThirdPartyModels: try row["third_party_models"])
     }
 }

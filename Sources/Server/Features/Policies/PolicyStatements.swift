@@ -79,9 +79,9 @@ enum PolicyStatements {
     static func enact(_ policy: CurrentPolicy) -> SQL {
         let (limits, clientValues) = (policy.terms.limits, JSONValue.object(policy.terms.clientValues).description)
         return """
-            UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyCap),
+            UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyNagCap),
                 max_snooze_minutes = \(limits.maxSnoozeMinutes), points_multiplier = \(limits.pointsMultiplier),
-                max_pushback = \(limits.maxPushBack), cooldown_minutes = \(limits.cooldownMinutes),
+                max_pushback = \(limits.maxPushBacksPerNag), cooldown_minutes = \(limits.pushBackCooldownMinutes),
                 third_party_models = \(limits.allowsThirdPartyModels), constraints = \(SQLJSON(clientValues)),
                 version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
                 left_owner = \(policy.leftOwner), changed_by = ledger_stamp.seq, \(clearedProposal)

@@ -27,11 +27,11 @@ struct PolicyTerms: Hashable {
 
     private func value(_ field: PolicyViolation.Field) -> JSONValue {
         switch field {
-        case .dailyCap: .integer(Int64(limits.dailyCap))
+        case .dailyNagCap: .integer(Int64(limits.dailyNagCap))
         case .maxSnoozeMinutes: .integer(Int64(limits.maxSnoozeMinutes))
         case .pointsMultiplier: .double(limits.pointsMultiplier)
-        case .maxPushBack: .integer(Int64(limits.maxPushBack))
-        case .cooldownMinutes: .integer(Int64(limits.cooldownMinutes))
+        case .maxPushBacksPerNag: .integer(Int64(limits.maxPushBacksPerNag))
+        case .pushBackCooldownMinutes: .integer(Int64(limits.pushBackCooldownMinutes))
         case .thirdPartyModels: .bool(limits.allowsThirdPartyModels)
         }
     }
@@ -79,11 +79,11 @@ extension PolicyTerms {
     private static func limits(_ constraints: JSONObject) throws(APIError) -> FamilyPolicy {
         do {
             return try FamilyPolicy(
-                dailyCap: try integer(.dailyCap, constraints),
+                dailyNagCap: try integer(.dailyNagCap, constraints),
                 maxSnoozeMinutes: try integer(.maxSnoozeMinutes, constraints),
                 pointsMultiplier: try number(.pointsMultiplier, constraints),
-                maxPushBack: try integer(.maxPushBack, constraints),
-                cooldownMinutes: try integer(.cooldownMinutes, constraints),
+                maxPushBacksPerNag: try integer(.maxPushBacksPerNag, constraints),
+                pushBackCooldownMinutes: try integer(.pushBackCooldownMinutes, constraints),
                 allowsThirdPartyModels: try bool(.thirdPartyModels, constraints))
         } catch let fault as PolicyViolation {
             throw APIError.policyLimitIsInvalid(fault)

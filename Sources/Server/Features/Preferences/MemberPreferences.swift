@@ -124,7 +124,7 @@ package final class MemberPreferences {
         let rows = try await queries.query(PreferenceStatements.current(of: user, in: member.familyID))
         guard let row = rows.first else { throw APIError.noSuchMember }
         return CurrentPreferences(
-            user: user, family: member.familyID, familyZone: member.timeZone, pseudonym: try row["pseudonym"],
+            user: user, family: member.familyID, familyZone: member.familyZone, pseudonym: try row["pseudonym"],
             stored: try row["prefs"], changeSeq: try row["changed_by"], updatedAt: try row["updated_at"])
     }
 }

@@ -27,7 +27,7 @@ package final class Reports {
     /// three weeks before it for comparison.
     package func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await requireGuardian(caller, of: call.parameters.familyID)
-        let zone = services.zones.zoneOrUTC(member.timeZone)
+        let zone = services.zones.zoneOrUTC(member.familyZone)
         let weekStarts = zone.weekStarts(upTo: caller.now, count: Self.trendWeekCount)
         let week = zone.week(containing: caller.now)
         // Bounds are inclusive and times whole microseconds.

@@ -20,7 +20,7 @@ enum AbuseReportStatements {
         WHERE u.id = \(target) AND u.status <> 'deleted' AND (EXISTS (
             SELECT 1 FROM memberships m JOIN memberships theirs ON theirs.family_id = m.family_id
             WHERE \(MembershipStatements.isOrWasMember(of: reporter)) AND theirs.user_id = u.id)
-            OR \(ConnectionStatements.exists(between: "\(reporter)", and: "u.id"))
+            OR \(ConnectionStatements.everExisted(between: "\(reporter)", and: "u.id"))
             OR \(NagStatements.existsOverConnection(between: "\(reporter)", and: "u.id")))
         """
     }

@@ -9,7 +9,7 @@ extension AbuseReports {
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
         let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
-        try await services.recordRead(
+        try await services.recordAdminRead(
             caller, account, API.listAbuseReportReviews.operation,
             ["status": call.parameters.status?.rawValue ?? "all"])
         let rows = try await services.database.query(AbuseReportStatements.page(call.parameters))

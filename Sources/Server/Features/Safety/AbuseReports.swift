@@ -21,8 +21,8 @@ final class AbuseReports {
         routes.signedIn(API.updateAbuseReportReview, updateReview)
     }
 
-    /// Reports somebody whom the caller knows from a family or a connection, at most `AbuseReportLimit.reports` times
-    /// an hour.
+    /// Reports somebody whom the caller knows from a family or a connection, at most
+    /// `AbuseReportLimit.reportsPerWindow` times an hour.
     func create(_ caller: Caller, _ call: Call<NoParameters, AbuseReportCreate>) async throws -> AbuseReportResponse {
         let body = call.body
         guard body.targetID != caller.userID else { throw APIError.reportsSelf }
@@ -49,7 +49,7 @@ final class AbuseReports {
     /// Requires that the caller may make another report.
     /// - Throws: 429 if they have made as many reports as are allowed within the window.
     private func requireQuota(_ caller: Caller, _ queries: any Queries) async throws {
-        let (limit, window) = (AbuseReportLimit.reports, AbuseReportLimit.window)
+        let (limit, window) = (AbuseReportLimit.reportsPerWindow, AbuseReportLimit.window)
         let reportTimes = try await queries.query(
             AbuseReportStatements.newestReportTimes(by: caller.userID, since: caller.now - window, limit: limit)
         ).map { row throws(PostgresError) -> Timestamp in try row["created_at"] }

@@ -36,7 +36,7 @@ enum BlockStatements {
         WHERE u.id = \(target) AND u.status <> 'deleted' AND (b.id IS NOT NULL OR EXISTS (
             SELECT 1 FROM memberships own JOIN memberships theirs ON theirs.family_id = own.family_id
             WHERE own.user_id = \(actor) AND theirs.user_id = u.id)
-            OR \(ConnectionStatements.exists(between: "\(actor)", and: "u.id"))
+            OR \(ConnectionStatements.everExisted(between: "\(actor)", and: "u.id"))
             OR \(NagStatements.existsOverConnection(between: "\(actor)", and: "u.id")))
         """
     }

@@ -129,7 +129,7 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     @inline(__always)
     mutating func id(_ name: StaticString) {
         json.key(name)
-        let value = row.uuid(nextIDColumn)
+        let value = row.uuidOrZero(nextIDColumn)
         json.uuid(high: value.high, low: value.low)
         nextIDColumn += 1
     }

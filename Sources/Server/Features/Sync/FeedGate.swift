@@ -46,7 +46,7 @@ struct FeedGate {
     ///   the rows are not those of the statement.
     init(_ rows: Rows) throws {
         guard let row = rows.first else { throw APIError.sessionHasEnded }
-        guard row.integer(FeedColumns.part) == FeedPart.gate.rawValue else {
+        guard row.integerOrZero(FeedColumns.part) == FeedPart.gate.rawValue else {
             throw PostgresError.unexpectedShape("the feed's gate")
         }
         try Access.requireActive(status: row.text(TextColumn.status.column) ?? "")

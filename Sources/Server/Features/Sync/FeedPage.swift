@@ -80,7 +80,7 @@ struct FeedPage {
         var (start, end) = (0, rows.count)
         while start < end {
             let middle = (start + end) / 2
-            if rows[middle].integer(FeedColumns.part) < part { start = middle + 1 } else { end = middle }
+            if rows[middle].integerOrZero(FeedColumns.part) < part { start = middle + 1 } else { end = middle }
         }
         return start
     }

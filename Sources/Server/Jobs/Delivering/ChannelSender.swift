@@ -64,7 +64,7 @@ final class ChannelSender {
     ) {
         (self.services, self.channel, self.providers) = (services, channel, providers)
         (self.retryPolicy, self.passesTokens, self.passesPhones) = (retryPolicy, passesTokens, passesPhones)
-        concurrency = providers.map(\.concurrency).min() ?? 0
+        concurrency = providers.map(\.maxConcurrentSends).min() ?? 0
         (self.staleAfter, self.figures, self.calls, self.log) = (staleAfter, figures, calls, log)
         self.reach = reach
     }

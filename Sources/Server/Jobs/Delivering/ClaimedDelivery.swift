@@ -188,7 +188,7 @@ struct DeliveryFacts {
             return end - claim.createdAt > staleAfter ? .drop(.muted) : .wait(until: end)
         }
         if let quiet = preferences.quietHours {
-            let end = quiet.end(after: now, in: zones.zoneOrUTC(preferences.timeZone))
+            let end = quiet.firstMomentOutside(from: now, in: zones.zoneOrUTC(preferences.timeZone))
             if end > now { return .wait(until: end) }
         }
         if let moment = momentAfterNextStep(at: now, zones, plan) { return .wait(until: moment) }

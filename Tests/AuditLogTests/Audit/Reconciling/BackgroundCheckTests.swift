@@ -93,7 +93,7 @@ struct BackgroundCheckTests {
                 progress.incompleteReason = "an entry of a later version"
                 let statements: [SQL] = [
                     PassStatements.takeLease(gone), PassStatements.begin(gone, at: clock.now()),
-                    PassStatements.save(gone, progress, after: nil),
+                    PassStatements.saveAndExtendLease(gone, progress, after: nil),
                     "UPDATE audit_pass SET held_until = 'epoch'",
                 ]
                 for statement in statements { _ = try await database.query(statement) }
@@ -103,7 +103,7 @@ struct BackgroundCheckTests {
                 ).runTurn()
             }
             #expect(status.verdict == .incomplete)
-            #expect(status.current?.lastIncompleteReason == "an entry of a later version")
+            #expect(status.current?.lastPassIncompleteReason == "an entry of a later version")
         }
     }
 
@@ -192,9 +192,9 @@ struct BackgroundCheckTests {
         #expect(status.verdict == .explained)
         status.findings = 1
         #expect(status.verdict == .unexplained, "in a later pass")
-        (status.findings, status.lastFindings) = (0, 1)
+        (status.findings, status.lastPassFindings) = (0, 1)
         #expect(status.verdict == .unexplained, "the next pass has come to nothing yet")
-        (status.lastFindings, status.lastIncompleteReason) = (0, "something")
+        (status.lastPassFindings, status.lastPassIncompleteReason) = (0, "something")
         #expect(status.verdict == .incomplete)
     }
 
@@ -242,8 +242,8 @@ struct BackgroundCheckTests {
             #expect(status.verdict == .explained)
             for statement in statements { try await server.sql(SQL(unsafeSQL: statement)) }
             try await pass()
-            #expect(status.current?.lastFindings == 1 && status.verdict == .unexplained)
-            let found = status.current?.lastFinding ?? ""
+            #expect(status.current?.lastPassFindings == 1 && status.verdict == .unexplained)
+            let found = status.current?.lastPassFirstFinding ?? ""
             #expect(found.contains("\(subject) "), "\(found)")
             log.stop()
             let told = lines.close().filter { $0.contains("audit_state_unexplained") }

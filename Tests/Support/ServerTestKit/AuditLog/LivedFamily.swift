@@ -117,7 +117,8 @@ struct LivedFamily: Sendable {
         return try await server.database.run { database in
             let services = try Services(
                 standalone: database, clock: server.clock, random: random, tokens: server.tokens,
-                hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
+                hashing: PasswordHashing(
+                    try BlockingPool(name: "test", threads: 0, queueLimitPerLane: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring)
             return try await Nags(services, Gamification(services)).miss(nag, in: id, at: now)
         }

@@ -10,7 +10,7 @@ extension ExecutionReport {
     static let example = ExecutionReport(
         id: ExecutionID(high: 1, low: 1), provider: "heuristic", route: .cloud, rule: .autoCloud, taskType: .heuristic,
         privacyLevel: .auto, intent: nil, isFallbackAllowed: false, usedFallback: false, fallbackReason: "none",
-        confidence: 0.7, tokenCount: 0, latencyMilliseconds: 1, policy: .nothing, warnings: [],
+        confidence: 0.7, questionTokenCount: 0, latencyMilliseconds: 1, policy: .nothing, warnings: [],
         sideEffects: ["ai_mediation_event"])
 }
 

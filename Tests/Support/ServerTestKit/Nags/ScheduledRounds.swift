@@ -25,7 +25,8 @@ final class ScheduledRounds: Sendable {
         let made = try await database.run { database in
             let services = try Services(
                 standalone: database, clock: clock, random: random, tokens: tokens,
-                hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
+                hashing: PasswordHashing(
+                    try BlockingPool(name: "test", threads: 0, queueLimitPerLane: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring,
                 escalationPlan: plan)
             let scheduler = Scheduler(services, status: status, log: log, reach: reach)

@@ -27,7 +27,8 @@ final class SendingWorker: Sendable {
         worker = try await database.run { database in
             let services = try Services(
                 standalone: database, clock: clock, random: random, tokens: tokens,
-                hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
+                hashing: PasswordHashing(
+                    try BlockingPool(name: "test", threads: 0, queueLimitPerLane: 0), cost: .testing),
                 auditKeyring: TestServer.auditKeyring)
             return LoopBound(
                 value: DeliveryWorker(

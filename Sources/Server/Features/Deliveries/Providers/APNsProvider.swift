@@ -6,7 +6,7 @@ import JSON
 /// Sends push messages through Apple's service, over HTTP/2 with a token of the app's team.
 final class APNsProvider: MessageProvider {
     let sendsPerPerson = false
-    let concurrency = 64
+    let maxConcurrentSends = 64
     /// The time for which a token is used. Apple accepts a token for an hour, and a new one at most every 20 minutes.
     private static let tokenLifetime = Timestamp.Span.minutes(40)
 
@@ -45,6 +45,7 @@ final class APNsProvider: MessageProvider {
         }
     }
 
+    /// Returns the outcome that a response means. A token that Apple refuses is not used again.
     private func outcome(_ response: HTTPClientResponse) -> SendingOutcome {
         if response.status == 200 { return .acknowledged(reference: response.header("apns-id")) }
         let document = try? JSONValue(parsing: response.body.span)

@@ -4,7 +4,7 @@ import Domain
 /// Writes messages to the server's log, without the nag's words, if no other provider is configured.
 final class LogProvider: MessageProvider {
     let sendsPerPerson = true
-    let concurrency = 64
+    let maxConcurrentSends = 64
     private let log: Log
 
     init(_ log: Log) { self.log = log }

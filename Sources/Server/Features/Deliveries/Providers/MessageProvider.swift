@@ -9,7 +9,7 @@ protocol MessageProvider: AnyObject {
     /// Returns whether the provider sends messages to devices of a platform.
     func supportsDevices(_ platform: DevicePlatform) -> Bool
     /// The maximum number of messages that the provider sends at the same time.
-    var concurrency: Int { get }
+    var maxConcurrentSends: Int { get }
     /// Sends one message. It MUST answer within two minutes.
     /// - Parameter device: nil for a provider that sends one message per person.
     func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome

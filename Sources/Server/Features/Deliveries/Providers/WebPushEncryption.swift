@@ -28,14 +28,14 @@ enum WebPushEncryption {
     static let maxTextLength = maxBodyLength - headLength - tagLength - 1
 
     /// Returns the encrypted body, with a new key and salt.
-    /// - Parameter padding: the multiple of bytes to which the length is rounded up, so that it reveals little about
-    ///   the text.
+    /// - Parameter lengthMultiple: the multiple of bytes to which the length is rounded up, so that it reveals little
+    ///   about the text.
     /// - Returns: nil for a text that is too long, or if libcrypto fails.
     static func encryptedBody(
-        _ text: [UInt8], for keys: WebPushKeys, padding: Int, _ random: any Randomness
+        _ text: [UInt8], for keys: WebPushKeys, lengthMultiple: Int, _ random: any Randomness
     ) -> [UInt8]? {
         guard text.count <= maxTextLength else { return nil }
-        let length = min((text.count + padding - 1) / padding * padding, maxTextLength)
+        let length = min((text.count + lengthMultiple - 1) / lengthMultiple * lengthMultiple, maxTextLength)
         let padded = text + [2] + [UInt8](repeating: 0, count: length - text.count)
         return encryptedBody(padded, for: keys, privateKey: random.bytes(32), salt: random.bytes(16))
     }

@@ -12,12 +12,12 @@ import Reactor
 /// others'.
 final class WebPushProvider: MessageProvider {
     let sendsPerPerson = false
-    let concurrency = 64
+    let maxConcurrentSends = 64
     /// The outcome when too many messages are waiting, or this one has waited too long. The person's other browsers are
     /// not tried then, because they would wait as well.
     static let queueFullOutcome = SendingOutcome.retry(reason: "too many messages to browsers wait")
     /// The multiple of bytes to which the length of a text is rounded up.
-    private static let padding = 1_024
+    private static let lengthMultiple = 1_024
     private static let tokenLifetime = Timestamp.Span.hours(12)
 
     private let options: DeliveryOptions.WebPush
@@ -43,7 +43,9 @@ final class WebPushProvider: MessageProvider {
             return .deviceGone
         }
         guard let token = token(for: audience) else { return .retry(reason: "the token could not be signed") }
-        guard let body = WebPushEncryption.encryptedBody(payload(message), for: keys, padding: Self.padding, random)
+        guard
+            let body = WebPushEncryption.encryptedBody(
+                payload(message), for: keys, lengthMultiple: Self.lengthMultiple, random)
         else {
             return .rejected(reason: "the message could not be encrypted")
         }

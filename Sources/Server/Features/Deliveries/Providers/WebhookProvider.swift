@@ -10,7 +10,7 @@ import JSON
 /// `Nagz-Delivery-Id` names the message; a receiver discards a message that it already has.
 final class WebhookProvider: MessageProvider {
     let sendsPerPerson = true
-    let concurrency = 64
+    let maxConcurrentSends = 64
     private let options: DeliveryOptions.Webhook
     private let client: HTTPClient
     private let clock: any WallClock
