@@ -58,7 +58,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
             "You have asked for codes by text message \(perDay) times within 24 hours, which is the maximum."
         case .policyChanges: "You have changed policies \(perDay) times within 24 hours, which is the maximum."
         case .blockChanges: "You have changed blocks \(perDay) times within 24 hours, which is the maximum."
-        case .preferenceChanges: "You have changed preferences \(perDay) times within 24 hours, which is the maximum."
+        case .preferenceChanges:
+            "You have changed your name or preferences \(perDay) times within 24 hours, which is the maximum."
         case .familyCodeRenewals: "You have renewed codes \(perDay) times within 24 hours, which is the maximum."
         case .constraintChanges: "You have changed constraints \(perDay) times within 24 hours, which is the maximum."
         case .aiSessions: "You have begun \(perDay) AI sessions within 24 hours, which is the maximum."

@@ -37,7 +37,7 @@ extension SQLiteError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .corrupt: "the file is damaged, or is not a database"
-        case .full: "the disk is full"
+        case .full: "the disk is full, or the file has reached its size limit"
         case .busy: "another program uses the file"
         case .inaccessible(let code): "the file cannot be opened, read or written (SQLite code \(code))"
         case .constraint(let code): "a constraint does not hold (SQLite code \(code))"

@@ -41,8 +41,8 @@ public enum DemoSeed {
         ) {
             services in
             guard try await isUnused(services.database) else {
-                if skipsNonEmpty { return }
-                throw SeedFault.notEmpty
+                guard skipsNonEmpty else { throw SeedFault.notEmpty }
+                return progress(SeedFault.notEmpty.description)
             }
             let stage = DemoStage(services, demoClock, until: end)
             try await runDemo(stage, progress)

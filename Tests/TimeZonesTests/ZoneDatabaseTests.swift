@@ -8,12 +8,15 @@ import Testing
 @Suite("The time zone database")
 struct ZoneDatabaseTests {
     /// The zones of PyPI's tzdata, as Python reads them.
-    private struct PythonZones {
+    private struct PythonZones: Sendable {
         let folder: String
         /// The offset at the beginning of 2020, and each change until the end of 2030.
         let zones: [(name: String, first: Int, changes: [(moment: Int64, offset: Int)])]
 
-        init() throws {
+        /// Python reads them once for all tests, which takes it some seconds.
+        static let shared = Result { try PythonZones() }
+
+        private init() throws {
             let python = try #require(
                 ProcessInfo.processInfo.environment["NAGZ_TEST_PYTHON"],
                 "set NAGZ_TEST_PYTHON to a Python with tzdata (deploy/test does)")
@@ -40,7 +43,7 @@ struct ZoneDatabaseTests {
 
     @Test("every zone has the offsets of Python's reader, at each change from 2020 to 2030 and between")
     func everyZone() throws {
-        let python = try PythonZones()
+        let python = try PythonZones.shared.get()
         let database = ZoneDatabase(folder: python.folder)
         #expect(python.zones.count > 500)
         for (name, first, changes) in python.zones where name.contains("/") || name == "UTC" || name == "GMT" {
@@ -62,7 +65,7 @@ struct ZoneDatabaseTests {
             ("Europe/Berlin", "2026-12-15T12:00:00Z", 1), ("Europe/Berlin", "2040-07-01T12:00:00Z", 2),
         ])
     func recentChanges(name: String, moment: String, hours: Int) throws {
-        let zone = try #require(ZoneDatabase(folder: PythonZones().folder).zone(name))
+        let zone = try #require(ZoneDatabase(folder: PythonZones.shared.get().folder).zone(name))
         #expect(zone.secondsFromUTC(at: try #require(Timestamp(rfc3339: moment))) == hours * 3_600)
     }
 

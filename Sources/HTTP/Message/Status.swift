@@ -13,20 +13,16 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let found: Status = 302
     public static let notModified: Status = 304
     public static let badRequest: Status = 400
-    public static let unauthorized: Status = 401
     public static let forbidden: Status = 403
     public static let notFound: Status = 404
     public static let methodNotAllowed: Status = 405
     public static let requestTimeout: Status = 408
     public static let conflict: Status = 409
-    public static let gone: Status = 410
     public static let preconditionFailed: Status = 412
     public static let contentTooLarge: Status = 413
     public static let uriTooLong: Status = 414
     public static let unsupportedMediaType: Status = 415
-    public static let rangeNotSatisfiable: Status = 416
     public static let expectationFailed: Status = 417
-    public static let unprocessableContent: Status = 422
     public static let upgradeRequired: Status = 426
     public static let tooManyRequests: Status = 429
     public static let headTooLarge: Status = 431
@@ -35,9 +31,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let clientClosedRequest: Status = 499
     public static let internalServerError: Status = 500
     public static let notImplemented: Status = 501
-    public static let badGateway: Status = 502
     public static let serviceUnavailable: Status = 503
-    public static let gatewayTimeout: Status = 504
     public static let versionNotSupported: Status = 505
 
     /// Whether a response with this status MUST NOT have content (RFC 9110 §6.4.1).

@@ -43,7 +43,7 @@ extension HTTPConnection {
             RequestRecord(
                 method: pendingRequest?.head.method, route: pendingRequest?.decision.route, status: status,
                 durationNanoseconds: requestNanoseconds, bytesIn: state.requestBytes, bytesOut: bytesOut, id: id,
-                trace: nil, peer: peer, fault: fault))
+                trace: nil, fault: fault))
     }
 
     /// Records, at the end of the connection, a request that has begun and has no complete response.
@@ -65,7 +65,7 @@ extension HTTPConnection {
             RequestRecord(
                 method: request.method, route: request.route, status: status, durationNanoseconds: requestNanoseconds,
                 bytesIn: state.requestBytes, bytesOut: request.bytesOut, id: request.id, trace: request.trace,
-                peer: peer, fault: fault))
+                fault: fault))
     }
 
     /// The time since the first byte of the current request.

@@ -261,7 +261,7 @@ final class HTTPConnection: ReadinessHandler {
     private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
         upgrade = nil
         let socket = UpgradedSocket(
-            descriptor: descriptor, readAhead: readAhead, peer: peer, poller: worker.poller,
+            descriptor: descriptor, readAhead: readAhead, poller: worker.poller,
             slot: worker.makeSlot(of: self))
         state.close()
         isHandedOver = true

@@ -17,8 +17,6 @@ public struct RequestRecord: Sendable {
     public let id: RequestID
     /// The trace; nil if HTTP itself refused the request, or the connection ended before a handler was called.
     public let trace: TraceContext?
-    /// The peer of the connection, which may be a proxy.
-    public let peer: RemoteAddress
     /// The reason why the request was refused, or its response is missing or incomplete; nil for a complete
     /// response.
     public let fault: RequestFault?

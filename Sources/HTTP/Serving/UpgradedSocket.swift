@@ -8,7 +8,6 @@ import Reactor
 public struct UpgradedSocket: ~Copyable {
     public private(set) var descriptor: Int32
     public let readAhead: [UInt8]
-    public let peer: RemoteAddress
     public let poller: Poller
     /// The slot that counts the socket as a connection of the server, until the new owner releases it.
     public let slot: ConnectionSlot

@@ -126,11 +126,11 @@ enum AuditHelp {
                 .init("--retire", "removes the old master key from the file"),
             ] + databaseOptions, seeAlso: ["audit keys rotate", "audit erase"]),
         CommandHelp(
-            "audit accept", "let servers continue a log that does not extend the last signed head",
+            "audit accept", "let servers continue a log that does not extend the last checkpoint",
             forms: ["[--root HASH]"],
             details: """
-                It shows the last signed head of the log (NAGZ_AUDIT_CHECKPOINT_FILE) and the database's. If the second does not
-                extend the first, servers sign nothing and their audit_log is “broken”. If you know why (you restored a backup),
+                It shows the last checkpoint of the log (NAGZ_AUDIT_CHECKPOINT_FILE) and the database's head. If the head does not
+                extend the checkpoint, servers sign nothing and their audit_log is “broken”. If you know why (you restored a backup),
                 --root with the root shown lets them continue from there, with an entry about it. Run it for each server's file.
                 """,
             options: [

@@ -119,6 +119,14 @@ enum ExecutionStatements {
             """
     }
 
+    /// Counts the person's attempts under a trace.
+    static func count(_ trace: TraceID, of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT count(*) AS count FROM ai_executions
+        WHERE family_id = \(family) AND trace_id = \(trace) AND user_id = \(user)
+        """
+    }
+
     /// Counts the person's executions before a moment, up to `limit`.
     static func count(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
         "SELECT count(*) AS count FROM (\(oldestExecutions(of: user, in: family, before: moment, limit: limit))) x"

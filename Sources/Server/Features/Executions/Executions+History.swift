@@ -126,10 +126,11 @@ extension Executions {
         let family = try await services.access.member(caller, orThrow: .noSuchExecution, services.database).familyID
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let rows = try await queries.query(ExecutionStatements.attempts(trace, of: caller.userID, in: family))
-            guard !rows.isEmpty else { throw APIError.noSuchExecution }
+            let count: Int = try await queries.query(ExecutionStatements.count(trace, of: caller.userID, in: family))
+                .onlyRow()["count"]
+            guard count > 0 else { throw APIError.noSuchExecution }
             return .perform(
-                deletionAct(rows.count, by: member, ExecutionStatements.delete(trace, of: caller.userID)), NoAnswer())
+                deletionAct(count, by: member, ExecutionStatements.delete(trace, of: caller.userID)), NoAnswer())
         }
     }
 
