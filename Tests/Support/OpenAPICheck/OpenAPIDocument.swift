@@ -4,10 +4,14 @@ import JSON
 public struct OpenAPIDocument: Sendable {
     let root: JSONValue
     public let operations: [DescribedOperation]
+    /// The schemas under `components`, by the reference to them.
+    private let schemas: [String: JSONValue]
 
     public init(_ root: JSONValue) {
+        let bare = OpenAPIDocument(root: root)
         self.root = root
-        operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: root) } ?? []
+        schemas = bare.schemas
+        operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: bare) } ?? []
     }
 
     /// The version of the API.
@@ -91,13 +95,13 @@ public struct OpenAPIDocument: Sendable {
     }
 
     /// The component schema with that name.
-    public func schema(_ name: String) -> JSONValue? { root["components"]?["schemas"]?[name] }
+    public func schema(_ name: String) -> JSONValue? { schemas["#/components/schemas/\(name)"] }
 
     /// The operation with that method and path; the path may be a template or match one. If several templates match,
     /// the one with the fewest parameters.
     public func operation(_ method: String, _ path: String) -> DescribedOperation? {
-        let path = path.prefix { $0 != "?" }
-        return operations.filter { $0.method == method && $0.fits(path) }
+        let segments = path.prefix { $0 != "?" }.split(separator: "/")
+        return operations.filter { $0.method == method && $0.fits(segments) }
             .min { $0.parameterSegments < $1.parameterSegments }
     }
 
@@ -132,16 +136,17 @@ public struct OpenAPIDocument: Sendable {
         var value = value
         for _ in 0..<8 {
             guard let reference = value["$ref"]?.stringValue else { return value }
-            var target: JSONValue? = root
-            for step in reference.dropFirst(2).split(separator: "/") { target = target?[String(step)] }
-            value = target ?? .null
+            value = schemas[reference] ?? target(of: reference) ?? .null
         }
         return value
     }
 
-    private static func operations(in paths: JSONObject, of root: JSONValue) -> [DescribedOperation] {
-        let document = OpenAPIDocument(root: root)
-        return paths.members.flatMap { path in
+    private func target(of reference: String) -> JSONValue? {
+        reference.dropFirst(2).split(separator: "/").reduce(root) { $0?[String($1)] }
+    }
+
+    private static func operations(in paths: JSONObject, of document: OpenAPIDocument) -> [DescribedOperation] {
+        paths.members.flatMap { path in
             (path.value.objectValue?.members ?? []).map { method in
                 DescribedOperation(
                     method: method.key.uppercased(), path: path.key, description: method.value, document: document)
@@ -152,6 +157,9 @@ public struct OpenAPIDocument: Sendable {
     private init(root: JSONValue) {
         self.root = root
         operations = []
+        let members = root["components"]?["schemas"]?.objectValue?.members ?? []
+        schemas = Dictionary(
+            members.map { ("#/components/schemas/\($0.key)", $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }
 
@@ -179,6 +187,7 @@ public struct DescribedOperation: Sendable {
     public let description: String
     public let method: String
     public let path: String
+    private let segments: [Substring]
     public let tags: [String]
     public let statuses: [Int]
     public let security: Security
@@ -190,6 +199,7 @@ public struct DescribedOperation: Sendable {
     init(method: String, path: String, description: JSONValue, document: OpenAPIDocument) {
         self.method = method
         self.path = path
+        segments = path.split(separator: "/")
         id = description["operationId"]?.stringValue ?? ""
         summary = description["summary"]?.stringValue ?? ""
         self.description = description["description"]?.stringValue ?? ""
@@ -213,11 +223,9 @@ public struct DescribedOperation: Sendable {
     /// The only success status.
     public var successStatus: Int? { statuses.first { (200..<300).contains($0) } }
 
-    var parameterSegments: Int { path.split(separator: "/").count { $0.hasPrefix("{") } }
+    var parameterSegments: Int { segments.count { $0.hasPrefix("{") } }
 
-    func fits(_ concrete: Substring) -> Bool {
-        let mine = path.split(separator: "/")
-        let theirs = concrete.split(separator: "/")
-        return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    func fits(_ concrete: [Substring]) -> Bool {
+        segments.count == concrete.count && zip(segments, concrete).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 }
