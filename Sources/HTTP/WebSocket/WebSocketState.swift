@@ -155,11 +155,12 @@ struct WebSocketState {
 
     /// The time of the next `expire`.
     var deadline: MonotonicTime {
-        let stall = stalledSince.map { $0 + limits.writeTimeout } ?? .distantFuture
+        let stallDeadline = stalledSince.map { $0 + limits.writeTimeout } ?? .distantFuture
         switch phase {
-        case .open: return min(stall, lastFrameAt + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
-        case .closing(let deadline), .failed(let deadline): return min(stall, deadline)
-        case .finished: return stall
+        case .open:
+            return min(stallDeadline, lastFrameAt + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
+        case .closing(let deadline), .failed(let deadline): return min(stallDeadline, deadline)
+        case .finished: return stallDeadline
         }
     }
 

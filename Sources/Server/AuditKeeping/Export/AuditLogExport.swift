@@ -132,7 +132,7 @@ struct AuditLogExport {
             let end: Int64 = try rows[rows.count - 1]["position"] + 1
             let nodes = try await nodeLines(first..<end)
             let notes = try await queries.query(ExportStatements.newestCheckpointPerSize(above: first, upTo: end))
-            var nextNote = 0
+            var nextNoteIndex = 0
             var lines: [AuditExportLine] = []
             for (index, row) in rows.enumerated() {
                 await cooperativeYield.yieldIfDue(after: index)
@@ -143,16 +143,16 @@ struct AuditLogExport {
                     lines += try differingLeaf(entry, row, at: leafPosition)
                 }
                 lines += nodes[leafPosition] ?? []
-                while nextNote < notes.count, case let checkpointSize:Int64 = try notes[nextNote]["size"],
+                while nextNoteIndex < notes.count, case let checkpointSize:Int64 = try notes[nextNoteIndex]["size"],
                     checkpointSize <= leafPosition + 1
                 {
                     if checkpointSize == leafPosition + 1, checkpointSize < size,
                         checkpointSize - lastCheckpointSize >= Self.minCheckpointDistance
                     {
-                        lines.append(.checkpoint(note: try notes[nextNote]["note"]))
+                        lines.append(.checkpoint(note: try notes[nextNoteIndex]["note"]))
                         lastCheckpointSize = checkpointSize
                     }
-                    nextNote += 1
+                    nextNoteIndex += 1
                 }
             }
             try await emit(lines)
