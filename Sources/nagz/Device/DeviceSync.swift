@@ -117,7 +117,7 @@ enum DeviceSync {
             print("\(time)  \(nag.status.padded(to: 10)) \(nag.id.ending)  \(nag.description ?? nag.category)")
         }
         if summary.rowCount > summary.latestNags.count {
-            print("\(time)  \(counted(summary.rowCount - summary.latestNags.count, "other change"))")
+            print("\(time)  \(counted(summary.rowCount - summary.latestNags.count, "change"))")
         }
         for alert in alerts { print("\(time)  \(alert)") }
         flush()

@@ -3,15 +3,16 @@ import JSON
 /// An OpenAPI 3.1 document, for tests that compare requests and responses with it.
 public struct OpenAPIDocument: Sendable {
     let root: JSONValue
-    public let operations: [DescribedOperation]
+    public private(set) var operations: [DescribedOperation] = []
     /// The schemas under `components`, by the reference to them.
     private let schemas: [String: JSONValue]
 
     public init(_ root: JSONValue) {
-        let bare = OpenAPIDocument(root: root)
         self.root = root
-        schemas = bare.schemas
-        operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: bare) } ?? []
+        let members = root["components"]?["schemas"]?.objectValue?.members ?? []
+        schemas = Dictionary(
+            members.map { ("#/components/schemas/\($0.key)", $0.value) }, uniquingKeysWith: { first, _ in first })
+        operations = root["paths"]?.objectValue.map(operations(in:)) ?? []
     }
 
     /// The version of the API.
@@ -145,21 +146,13 @@ public struct OpenAPIDocument: Sendable {
         reference.dropFirst(2).split(separator: "/").reduce(root) { $0?[String($1)] }
     }
 
-    private static func operations(in paths: JSONObject, of document: OpenAPIDocument) -> [DescribedOperation] {
+    private func operations(in paths: JSONObject) -> [DescribedOperation] {
         paths.members.flatMap { path in
             (path.value.objectValue?.members ?? []).map { method in
                 DescribedOperation(
-                    method: method.key.uppercased(), path: path.key, description: method.value, document: document)
+                    method: method.key.uppercased(), path: path.key, description: method.value, document: self)
             }
         }
-    }
-
-    private init(root: JSONValue) {
-        self.root = root
-        operations = []
-        let members = root["components"]?["schemas"]?.objectValue?.members ?? []
-        schemas = Dictionary(
-            members.map { ("#/components/schemas/\($0.key)", $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 }
 

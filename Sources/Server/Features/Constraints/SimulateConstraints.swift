@@ -21,8 +21,8 @@ enum SimulationLimit {
 }
 
 extension Constraints {
-    /// Evaluates constraints for hypothetical questions, in slices between which the loop does other work. At most one
-    /// simulation or other costly read runs at a time for each person, and two on a loop; others wait for their turn.
+    /// Evaluates constraints for hypothetical questions, in slices between which the loop does other work. At most two
+    /// simulations and other costly reads run at a time on a loop, one of a person; others wait for their turn.
     /// - Throws: 503 if too many wait, or if this one has waited too long; a refusal at a limit of `SimulationLimit`.
     func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
         let body = call.body
