@@ -101,25 +101,25 @@ package struct RoutedQuestion {
 
 /// Records the times at which a question reaches its stages on this device.
 struct StageRecorder {
-    private var times: [StageTime]
+    private var reachedStages: [StageTime]
 
     /// Records the creation of the question, and its routing if it has a route.
     init(_ question: RoutedQuestion, _ log: ExecutionLog) {
-        times = [question.stageTime(.created, at: question.startedAt)]
+        reachedStages = [question.stageTime(.created, at: question.startedAt)]
         if (try? question.routingResult.get()) != nil {
-            times.append(question.stageTime(.routed, at: question.routedAt))
+            reachedStages.append(question.stageTime(.routed, at: question.routedAt))
         }
     }
 
     mutating func recordExecution(_ question: RoutedQuestion, _ log: ExecutionLog) {
-        times.append(question.stageTime(.executed, at: log.stopwatch()))
+        reachedStages.append(question.stageTime(.executed, at: log.stopwatch()))
     }
 
     /// Returns the times of all stages, with the present time for the last one.
     fileprivate func stageTimes(
         endingWith lastStage: ExecutionStage, _ question: RoutedQuestion, _ log: ExecutionLog
     ) -> [StageTime] {
-        times + [question.stageTime(lastStage, at: log.stopwatch())]
+        reachedStages + [question.stageTime(lastStage, at: log.stopwatch())]
     }
 }
 

@@ -131,12 +131,12 @@ extension SwiftWriter {
         let properties: [String] = record.members.compactMap { member in
             if case .field(let field) = member, field.fallback == nil { field.property } else { nil }
         }
-        func arguments(of value: String) -> String {
-            properties.map { "\($0): \(value)\($0)" }.joined(separator: ", ")
+        func arguments(prefix: String) -> String {
+            properties.map { "\($0): \(prefix)\($0)" }.joined(separator: ", ")
         }
         writeBlock("extension \(record.name): AIRequest") { writer in
-            writer.add("public init(asking question: \(question)) { self.init(\(arguments(of: "question."))) }")
-            writer.add("public var question: \(question) { \(question)(\(arguments(of: ""))) }")
+            writer.add("public init(asking question: \(question)) { self.init(\(arguments(prefix: "question."))) }")
+            writer.add("public var question: \(question) { \(question)(\(arguments(prefix: ""))) }")
         }
     }
 

@@ -288,6 +288,8 @@ public struct AuditLogVerifier {
         (newestCheckpoint, newestCheckpointTime) = (checkpoint, checkpoint.time)
     }
 
+    /// Verifies that the newest checkpoint's log contains a leaf, and that the leaf is that of its family's newest
+    /// sequenced entry.
     private mutating func checkInclusion(
         _ leaf: LogLeafPosition, _ size: Int64, _ path: [[UInt8]]
     ) throws(AuditFinding) {

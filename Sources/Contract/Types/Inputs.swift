@@ -149,7 +149,8 @@ extension OutboxUpload {
 /// The outcome of an input.
 public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case applied
-    /// The nag already had the reported state.
+    /// The nag already had the reported status, or a different input of the same kind was attached to the earlier input
+    /// before.
     case alreadyDone = "already_done"
     /// The nag has ended differently in the meantime.
     case conflict

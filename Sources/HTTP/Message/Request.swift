@@ -25,6 +25,7 @@ public struct Request: Sendable {
     public var method: Method { head.method }
     public var headers: Headers { head.headers }
     public var query: Query { head.query }
+    /// The decoded path. A `%2F` inside a segment appears as `/`.
     public var path: String { head.path }
 
     /// Returns the decoded path segment of the template's parameter `{name}`; nil if the template has no such

@@ -38,7 +38,7 @@ extension HTTPConnection {
 
     /// Records a request that HTTP itself refused, or whose connection ended before its handler was called.
     func observe(_ fault: RequestFault, status: Status, bytesOut: Int, id: RequestID) {
-        guard state.takeNeedsRecord(), let observer = worker.observer else { return }
+        guard state.claimRecord(), let observer = worker.observer else { return }
         observer.requestFinished(
             RequestRecord(
                 method: pendingRequest?.head.method, route: pendingRequest?.decision.route, status: status,
@@ -59,7 +59,7 @@ extension HTTPConnection {
 
     private func observe(_ request: RequestInProgress, fault: RequestFault?) {
         currentRequest = nil
-        guard state.takeNeedsRecord(), let observer = worker.observer else { return }
+        guard state.claimRecord(), let observer = worker.observer else { return }
         let status = request.status ?? fault?.status ?? .internalServerError
         observer.requestFinished(
             RequestRecord(

@@ -195,7 +195,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// Returns true once for each request that has begun, and for a refused connection: on true the caller MUST notify
     /// the observer.
-    public mutating func takeNeedsRecord() -> Bool {
+    public mutating func claimRecord() -> Bool {
         defer { needsRecord = false }
         return needsRecord
     }

@@ -67,8 +67,8 @@ final class Housekeeping {
         var deletedRows, unclaimedAccounts, purgedAccounts, expiredInvitations, expiredDrafts: Int
     }
 
-    /// Runs one round: deletes expired rows and accounts that no family has admitted, purges the accounts that are due,
-    /// revokes invitations that nobody answered, and marks expired drafts.
+    /// Runs one round: deletes expired rows, and accounts that have waited too long for a guardian's consent; purges
+    /// the accounts that are due, revokes invitations that nobody answered in time, and marks expired drafts.
     func runRound() async throws -> Counts {
         func context() -> CallContext { CallContext(systemActAt: clock.now(), random) }
         return Counts(

@@ -2,7 +2,7 @@
 ///
 /// It is a pure value: the caller creates the tickets of the waiting tasks.
 struct TurnQueue<Key: Hashable> {
-    private let limit: Int
+    private let totalLimit: Int
     private let limitPerKey: Int
     private let queueLimit: Int
     /// The number of runs of each key that runs.
@@ -19,7 +19,7 @@ struct TurnQueue<Key: Hashable> {
     ///   - limitPerKey: the maximum number of runs at the same time for each key.
     ///   - queueLimit: the maximum number of waiting tickets in all; one key may have a quarter of it.
     init(limit: Int, limitPerKey: Int, queueLimit: Int) {
-        self.limit = limit
+        totalLimit = limit
         self.limitPerKey = limitPerKey
         self.queueLimit = queueLimit
     }
@@ -74,7 +74,7 @@ struct TurnQueue<Key: Hashable> {
         return true
     }
 
-    private func mayRun(_ key: Key) -> Bool { runningCount < limit && running[key] ?? 0 < limitPerKey }
+    private func mayRun(_ key: Key) -> Bool { runningCount < totalLimit && running[key] ?? 0 < limitPerKey }
 
     private mutating func start(_ key: Key) {
         running[key, default: 0] += 1

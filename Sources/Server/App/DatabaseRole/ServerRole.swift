@@ -27,20 +27,20 @@ enum ServerRole {
     static func repair(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.lock)
-            var repairs: [String] = []
+            var repairTexts: [String] = []
             let privileges = try await RolePrivileges(of: ServerGrants.role, transaction)
             if let missing = try await privileges.firstMissing(of: grants, transaction) {
-                repairs.append("the grants of nagz_server, such as \(missing)")
+                repairTexts.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }
             if let open = try await creationPrivileges(transaction) {
-                repairs.append("the limits of nagz_server, which may not have \(open)")
+                repairTexts.append("the limits of nagz_server, which may not have \(open)")
                 if !isDryRun {
                     try await transaction.run(script: RoleStatements.revokeCreationPrivileges)
                     if let open = try await creationPrivileges(transaction) { throw RoleFault.canCreateObjects(open) }
                 }
             }
-            return repairs
+            return repairTexts
         }
     }
 

@@ -141,14 +141,15 @@ extension Executions {
         let (family, moment) = (call.parameters.familyID, call.parameters.before)
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let count: Int = try await queries.query(
+            let deletionCount: Int = try await queries.query(
                 ExecutionStatements.count(
                     of: caller.userID, in: family, before: moment, limit: Self.maxDeletionsPerCall)
             ).onlyRow()["count"]
-            guard count > 0 else { return .answer(ExecutionDeletion(deleted: 0)) }
+            guard deletionCount > 0 else { return .answer(ExecutionDeletion(deleted: 0)) }
             let statement = ExecutionStatements.delete(
                 of: caller.userID, in: family, before: moment, limit: Self.maxDeletionsPerCall)
-            return .perform(deletionAct(count, by: member, statement), ExecutionDeletion(deleted: count))
+            return .perform(
+                deletionAct(deletionCount, by: member, statement), ExecutionDeletion(deleted: deletionCount))
         }
     }
 

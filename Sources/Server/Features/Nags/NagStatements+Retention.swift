@@ -25,7 +25,7 @@ extension NagStatements {
             """
         })
 
-    /// A person's notes about completions.
+    /// The notes with which a person completed nags. The purge of their account erases them.
     static let completionNotesOfPerson = PersonalRows(
         keys: { recipient, limit in
             """

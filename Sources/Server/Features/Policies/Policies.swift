@@ -93,7 +93,7 @@ final class Policies {
             try policy.requireIfMatch(of: caller)
             let terms = try change.applied(to: policy.terms)
             guard terms != policy.terms else { return .answer(policy.response) }
-            let pseudonyms = try await checkedOwnerPseudonyms(of: terms, policy, queries)
+            let pseudonyms = try await checkedOwnerPseudonyms(before: policy, after: terms, queries)
             if policy.awaitsCoOwner, terms.widens(policy.terms) {
                 return .denied(
                     .policyChangeDenied, to: member, reason: Denial.coOwnerNeeded.rawValue,
@@ -148,7 +148,7 @@ final class Policies {
                 return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
             }
             try policy.requireCoOwnerReplacementDelay(at: caller.now)
-            let pseudonyms = try await checkedOwnerPseudonyms(of: proposal.terms, policy, queries)
+            let pseudonyms = try await checkedOwnerPseudonyms(before: policy, after: proposal.terms, queries)
             let act = enactmentAct(proposal.terms, policy, member, pseudonyms, approval).act
             return .perform(try await addingDailyCount(act, member, at: caller.now, queries), approval)
         }
@@ -181,7 +181,7 @@ final class Policies {
     /// Returns the pseudonyms of the owners before and after a change.
     /// - Throws: 422 if somebody who would become an owner is not a guardian with a password.
     private func checkedOwnerPseudonyms(
-        of terms: PolicyTerms, _ policy: CurrentPolicy, _ queries: any Queries
+        before policy: CurrentPolicy, after terms: PolicyTerms, _ queries: any Queries
     ) async throws -> [UserID: Pseudonym] {
         let oldOwners = Set(policy.terms.owners)
         var pseudonyms: [UserID: Pseudonym] = [:]

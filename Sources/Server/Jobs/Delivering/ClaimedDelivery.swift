@@ -120,7 +120,8 @@ struct DeliveryFacts {
     private let isDraftDeleted: Bool
     /// Whether the person may still get what the AI has written.
     private let mayReceiveAIText: Bool
-    /// Whether the person has a later notification of the nag, or a later daily digest.
+    /// Whether the person has a later delivery about the nag, or a later daily digest, that has not failed. Unless this
+    /// is a reminder, only deliveries by the same channel count.
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived.
     private let wasNotified: Bool
