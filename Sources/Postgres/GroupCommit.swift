@@ -40,7 +40,7 @@ public final class GroupCommit {
     /// The writes of contended keys, which run alone too.
     private let contendedQueue: StatementQueue
     private let keys: SoloKeys
-    /// The number of shared batches so far.
+    /// The number of batches that the shared queue has started, including those with a single write.
     public var sharedBatchCount: Int { sharedQueue.batchCount }
     /// The number of writes refused because too many waited, or they waited too long.
     public var refusalCount: Int { sharedQueue.refusalCount + soloQueue.refusalCount + contendedQueue.refusalCount }

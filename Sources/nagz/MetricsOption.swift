@@ -43,6 +43,7 @@ struct MetricsOption {
 
     /// Starts the listener.
     /// - Returns: a line with its address, or with the reason why there is none.
+    /// - Throws: `Stop` if the operator chose the address and it cannot be used.
     func listen(_ server: NagzServer) async throws -> String {
         guard !isOff else { return "metrics are off" }
         do throws(SystemError) {

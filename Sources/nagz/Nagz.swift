@@ -115,7 +115,8 @@ struct Stop: Error {
         /// Something that the command needs is missing or wrong: an environment variable, a file, or the state of the
         /// database.
         case configuration = 78
-        /// `nagz device`: the server's audit log does not extend the one that this device has seen.
+        /// `nagz device`: the server's audit log cannot be trusted. Its checkpoint is missing, invalid or not signed by a
+        /// trusted key, or the log does not extend the one that this device has seen.
         case logBroken = 79
     }
 

@@ -106,7 +106,7 @@ struct PlanTests {
                         NagStatements.page(
                             NagListQuery(), for: one, [.family(ledger, isGuardian: true), .allConnections]),
                         NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
-                        NagStatements.openConnectionNagRecipients(toChild: one, orSharedBy: one),
+                        NagStatements.openConnectionNagRecipients(dependingOnMembershipOf: one),
                         NagStatements.openConnectionNagRecipients(between: one, and: other),
                         NagStatements.exportedNags(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
                         RealtimeStatements.entries(ofConnections: [(ledger, 1)]),

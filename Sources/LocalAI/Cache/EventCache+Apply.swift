@@ -275,7 +275,8 @@ private struct RowWriter {
         }
     }
 
-    /// Deletes the nags that the reader neither created nor received, with the events and the mediations of these nags.
+    /// Deletes the nags that the reader neither created nor received, with their events, and all mediations of nags that
+    /// the cache does not hold.
     private func deleteNags(notOf reader: UserID) throws(SQLiteError) {
         try database.run(
             """

@@ -77,7 +77,7 @@ public struct Configuration: Sendable {
     public var traceCollector: TraceCollector?
     /// The shortest duration of a statement that is logged as slow; nil logs none.
     public var slowQueryThreshold: Duration? = .milliseconds(500)
-    /// The descriptor that log lines are written to: standard error.
+    /// The descriptor that log lines are written to, by default standard error.
     public var logDescriptor: Int32 = 2
     /// The origins whose pages may call the API from a browser.
     public var corsOrigins = ["http://localhost:5173"]

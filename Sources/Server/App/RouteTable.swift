@@ -8,8 +8,8 @@ import Reactor
 
 /// The routes of one loop. It parses requests into typed calls and writes answers as responses.
 ///
-/// A handler of a bearer operation receives a `Caller`, which only a valid token can create; a handler of an open
-/// operation does not. Registration is one line for each operation: `routes.signedIn(API.createNag, nags.create)`.
+/// A handler of an operation that needs a token (`signedIn`) receives a `Caller`, which only a valid token or a ticket
+/// of a socket can create; a handler of an `open` operation does not. Registration is one line for each operation: `routes.signedIn(API.createNag, nags.create)`.
 final class RouteTable {
     private(set) var routes: [Route] = []
     private let services: Services

@@ -24,6 +24,8 @@ package final class Services {
     let sealing: Sealing
     /// The status of the Merkle log.
     let checkpointStatus: CheckpointStatus
+    /// The keys that sign the audit log and seal data, also people's own keys for models and the turns of AI sessions;
+    /// nil if the operator has configured none.
     let auditKeyring: AuditKeyring?
     /// The times at which nags escalate; the same on every instance.
     let escalationPlan: EscalationPlan

@@ -36,7 +36,7 @@ final class Ledger {
     }
 
     var tally = Tally()
-    /// The number of shared transactions so far.
+    /// The number of batches of writes started so far (`GroupCommit.sharedBatchCount`).
     var batchCount: Int { commits.sharedBatchCount }
     /// The number of writes that were refused because too many waited, or because they waited too long.
     var refusalCount: Int { commits.refusalCount }

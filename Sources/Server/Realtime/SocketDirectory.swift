@@ -85,8 +85,8 @@ struct SocketDirectory {
     /// Returns whether a family has sockets on this instance.
     func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
-    /// Returns the sockets of the next families to check, until there are `count` or more. Repeated calls reach every
-    /// socket in turn.
+    /// Returns the sockets of the next families to check: `count` or more, but fewer at the end of a round. Repeated
+    /// calls reach every socket in turn.
     mutating func nextSocketsToCheck(stoppingAt count: Int) -> [SocketRecord] {
         if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
         var taken: [SocketRecord] = []

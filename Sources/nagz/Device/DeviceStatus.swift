@@ -74,6 +74,7 @@ enum DeviceStatus {
         }
     }
 
+    /// Shows the waiting and the unapplied items of the outbox, or with `--put-away` dismisses all unapplied ones.
     static func showOrDismissOutbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         let dismissesItems = arguments.takeFlag("--put-away")
         try arguments.finish()

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import NagzAI
@@ -118,6 +119,33 @@ struct ConfirmationTests {
             _ = try await scene.expectRefusal(.confirmationInvalid, 409) {
                 try await scene.summarize("I forgot", ExecutionOptions(confirmation: token))
             }
+        }
+    }
+
+    @Test("a person who is in no family can decline a confirmation")
+    func declinedWithoutFamily() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server)
+            let nag = try await scene.nag(from: scene.friend, to: scene.parent)
+            _ = try await server.grant(.aiMediation, in: scene.family.id, as: scene.parent)
+            let fault = try await refusal {
+                _ = try await server.call(
+                    API.summarizeExcuse, NoParameters(),
+                    AIEnvelope(
+                        ExcuseSummaryRequest(text: "I forgot", nagID: nag.id),
+                        ExecutionOptions(rule: .localFailureFallback)), as: scene.friend)
+            }
+            let token: Secret = try #require(fault.execution?.confirmation)
+            try await server.expectOnly(audit: ["ai_execution.declined"]) {
+                _ = try await server.call(
+                    API.declineConfirmation, ConfirmationReply(confirmation: token), as: scene.friend)
+            }
+            let again = try await refusal {
+                try await server.call(
+                    API.declineConfirmation, ConfirmationReply(confirmation: token), as: scene.friend)
+            }
+            #expect(again.status == 404)
+            #expect(try await server.reconcile(.outside).findings.map(\.description) == [])
         }
     }
 

@@ -10,7 +10,8 @@ public struct FamilyReplay: Sendable {
     var rows = ExpectedRows()
     /// The changes of relationships, in the order of the entries. `addRelationships` applies them.
     var relationshipChanges: [RelationshipChange] = []
-    /// Members whose accounts were created in the family. They have no sign-in of their own.
+    /// Members whose accounts were created in the family. They have at most a user name and a PIN, no email address and
+    /// password, so they do not succeed a policy's owner.
     var membersWithoutOwnSignIn: Set<Pseudonym> = []
     /// The proposal for the policy; nil where nothing is proposed or its details are lost.
     var proposal: PolicyProposalNote?

@@ -58,7 +58,8 @@ struct AuditScan {
         return outcome
     }
 
-    /// Returns the plan that gets farthest back, and ends the span at the position that it reaches.
+    /// Returns the plan that gets farthest back, and ends the span at the position that it reaches. If the plan reads all
+    /// that is left, the span gets no end.
     private func farthestPlan(
         of plans: [AuditQueryPlan], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
     ) async throws -> AuditQueryPlan {

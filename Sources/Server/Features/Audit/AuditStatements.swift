@@ -17,8 +17,8 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// Reads the position that each plan reaches within `depth` entries: `at`, and `n` in a chain; null where a plan
-    /// has fewer entries.
+    /// Reads for each `plan`, by its index, the position that it reaches with `depth` entries: `at`, and `n` in a chain.
+    /// They are null if each of the plan's ranges has fewer entries than its share of `depth`.
     static func reachedPositions(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
             plans.enumerated().map { index, plan in

@@ -21,10 +21,11 @@ extension ExecutionStatements {
             """
     }
 
-    /// Reads why a confirmation was requested (`of_constraint`, `of_fallback`) and its `record`, while it can be used.
+    /// Reads the `family_id` of a confirmation, why it was requested (`of_constraint`, `of_fallback`), and its `record`,
+    /// while it can be used.
     static func usableConfirmation(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
-        SELECT c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c
+        SELECT c.family_id, c.of_constraint, c.of_fallback, c.record::text AS record FROM ai_confirmations c
         WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
         """
     }

@@ -14,17 +14,14 @@ extension Executions {
     ) async throws -> CancelledExecution {
         guard !call.body.isAccepted else { throw APIError.confirmationIsAcceptedByAsking }
         let digest = AITokens.digest(call.body.confirmation)
-        let family = try await services.access.member(
-            caller, orThrow: .noSuchConfirmation, services.database
-        ).familyID
-        return try await services.ledger.write(caller, in: family) { queries in
-            let member = try await services.access.member(caller, of: family, queries)
+        return try await services.writeToOwnChain(caller) { account, seq, queries in
             let rows = try await queries.query(
                 ExecutionStatements.usableConfirmation(digest, of: caller.userID, at: caller.now))
             guard let row = rows.first else { throw APIError.noSuchConfirmation }
-            let declined = try DeclinedQuestion(row, as: services.random.identifier(at: caller.now), at: caller.now)
+            let declined = try DeclinedQuestion(
+                row, of: account.family, as: services.random.identifier(at: caller.now), at: caller.now)
             let act = Act(
-                kind: .aiConfirmationDeclined, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .aiConfirmationDeclined, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 resource: declined.record?.nagID?.retyped(), details: declined.auditDetails, stampedRows: 0,
                 statements: [ExecutionStatements.consume(confirmation: digest, at: caller.now)]
                     + [declined.record.map { ExecutionStatements.insert(declined: $0) }].compactMap(\.self))
@@ -39,13 +36,17 @@ private struct DeclinedQuestion {
     let isForConstraint: Bool
     /// Whether the confirmation was required because the device had failed.
     let isForFallback: Bool
-    /// The record for the history; nil if the confirmation was stored without one.
+    /// The record for the history; nil if the confirmation was stored without one, or in another family than the
+    /// person's present one.
     let record: ExecutionRecord?
 
-    init(_ row: Row, as id: ExecutionID, at now: Timestamp) throws {
+    /// - Parameters:
+    ///   - family: the person's family; nil if they are in none.
+    ///   - id: the ID of the record for the history.
+    init(_ row: Row, of family: FamilyID?, as id: ExecutionID, at now: Timestamp) throws {
         let (isForConstraint, isForFallback): (Bool, Bool) = (try row["of_constraint"], try row["of_fallback"])
         (self.isForConstraint, self.isForFallback) = (isForConstraint, isForFallback)
-        guard let text: String = try row["record"] else {
+        guard let text: String = try row["record"], try row["family_id"] == family else {
             record = nil
             return
         }

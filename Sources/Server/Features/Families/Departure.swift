@@ -72,7 +72,7 @@ extension Families {
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
-        let recipients = NagStatements.openConnectionNagRecipients(toChild: user, orSharedBy: user)
+        let recipients = NagStatements.openConnectionNagRecipients(dependingOnMembershipOf: user)
         while true {
             let answer = try await ConnectionNagCancellation(services).cancelAndRetry(
                 onViolationOf: .departedHasNoConnectionNag, recipients, caller.context

@@ -83,7 +83,8 @@ final class AIKeys {
         }
     }
 
-    /// Asks the provider once whether it accepts the key and has the model.
+    /// Returns whether the provider accepts the key and has the model (`HTTPModelProvider.availability`), and records
+    /// that the key was used.
     func check(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> AIKeyCheck {
         _ = try await requireAdult(caller)
         let keyQuery = AIKeyStatements.key(of: caller.userID, call.parameters.provider)

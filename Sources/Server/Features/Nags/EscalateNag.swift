@@ -18,7 +18,8 @@ enum EscalationResult: Equatable {
 extension Nags {
     /// Takes the next step of a nag's escalation if it is due: an act with its event, its audit entry and at most one
     /// delivery for each channel of the person who is notified. If several steps are due at once, after an outage, only
-    /// the last one can have deliveries.
+    /// the last one can have deliveries. The act can also create the next nag of the series and, for a missed nag, store
+    /// points and rewards. If no step is due, only a stored time of the next step that is wrong is corrected.
     ///
     /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once, even
     /// if several processes try. If the process dies, the step was taken completely or not at all.

@@ -77,17 +77,20 @@ extension NagStatements {
 
     // MARK: Nags to cancel
 
-    /// Reads the ledgers and recipients of open nags of connections: of all nags to `child`, and of the nags that the
-    /// children of `guardian` receive over the guardian's active connections.
-    static func openConnectionNagRecipients(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
+    /// Reads the ledgers and recipients of the open nags of connections that depend on somebody's membership in a
+    /// family: for a child all nags to them, for a guardian those that the family's children receive over the
+    /// guardian's active connections.
+    static func openConnectionNagRecipients(dependingOnMembershipOf user: UserID) -> SQL {
         """
         SELECT n.family_id, n.recipient_id FROM nags n
-        WHERE n.connection_id IS NOT NULL AND n.status = 'open' AND n.recipient_id = \(child)
+        WHERE n.connection_id IS NOT NULL AND n.status = 'open' AND n.recipient_id = \(user)
+            AND EXISTS (SELECT 1 FROM memberships k
+                WHERE k.user_id = \(user) AND k.status = 'active' AND k.role = 'child')
         UNION
         SELECT n.family_id, n.recipient_id FROM nags n
         WHERE n.connection_id IS NOT NULL AND n.status = 'open'
-            AND n.recipient_id = ANY(\(MembershipStatements.childIDs(ofGuardian: guardian)))
-            AND n.family_id IN (\(ConnectionStatements.activeIDs(of: guardian)))
+            AND n.recipient_id = ANY(\(MembershipStatements.childIDs(ofGuardian: user)))
+            AND n.family_id IN (\(ConnectionStatements.activeIDs(of: user)))
         """
     }
 

@@ -4,7 +4,8 @@ import Domain
 import Postgres
 
 extension AbuseReports {
-    /// Lists reports for administrators, the oldest first. Each read is recorded in the audit log.
+    /// Lists reports for administrators, the oldest first. The audit log records the read, unless an entry of
+    /// the same trace covers it (`RecordedRead`).
     func listReviews(
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
