@@ -14,6 +14,8 @@ public struct ExecutionOptions: Hashable, Sendable {
     public var taskType: TaskType?
     /// Whether `task_type` is unknown, or missing although it is required. Such a question is refused, and recorded.
     public var isTaskUnknown = false
+    /// Whether the stored answer has the trace of its execution, so that a repeated request gets the first one's trace.
+    public var storesTrace = false
     public var privacyLevel: PrivacyLevel?
     public var intent: QuestionIntent?
     /// The model to ask; for the person's own keys also the provider, or `provider/model`.
@@ -160,6 +162,8 @@ public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject
     private var report: Report
     /// The draft that sends the answer, if the client has asked for one.
     public var draftID: DraftID?
+    /// The trace of the execution, in stored answers of `execute` only.
+    public var traceID: TraceID?
 
     public var execution: ExecutionReport? {
         if case .some(let execution) = report { execution } else { nil }
@@ -171,20 +175,25 @@ public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject
         case some(ExecutionReport)
     }
 
-    public init(_ response: Response, execution: ExecutionReport? = nil, draftID: DraftID? = nil) {
+    public init(
+        _ response: Response, execution: ExecutionReport? = nil, draftID: DraftID? = nil, traceID: TraceID? = nil
+    ) {
         self.response = response
         report = execution.map { .some($0) } ?? .none
         self.draftID = draftID
+        self.traceID = traceID
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
-            try Response(fields), execution: try fields.optional("execution"), draftID: try fields.optional("draft_id"))
+            try Response(fields), execution: try fields.optional("execution"), draftID: try fields.optional("draft_id"),
+            traceID: try fields.optional("trace_id"))
     }
 
     public func writeMembers(to json: inout JSONWriter) {
         response.writeMembers(to: &json)
         json.fieldIfPresent("execution", execution)
         json.fieldIfPresent("draft_id", draftID)
+        json.fieldIfPresent("trace_id", traceID)
     }
 }

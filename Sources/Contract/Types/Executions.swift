@@ -2,9 +2,9 @@ import Domain
 import JSON
 import NagzAI
 
-extension ExecutionRequest {
-    /// The maximum length of a text, in Unicode scalars.
-    public static let maxTextLength = 2_000
+extension ExcuseSummaryRequest {
+    /// The lengths of an excuse, in Unicode scalars.
+    public static let textLengths = 1...2_000
 }
 
 extension ExecutionListQuery {

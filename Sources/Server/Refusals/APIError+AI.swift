@@ -27,9 +27,9 @@ extension APIError {
     static func questionLacks(_ field: String) -> APIError {
         APIError(InvalidInput("is required for this operation", field: field))
     }
-    static let questionIsTooLong = APIError(
-        .validationFailed, "A question has at most \(CoachQuestionRequest.lengthRange.upperBound) characters.",
-        field: "text")
+    static func questionIsTooLong(_ limit: Int) -> APIError {
+        APIError(.validationFailed, "A question has at most \(limit) characters.", field: "text")
+    }
     static let noSuchConfirmation = APIError(
         .notFound, "There is no such confirmation, or it was used before or is too old. Ask again.")
     static let confirmationIsAcceptedByAsking = APIError(

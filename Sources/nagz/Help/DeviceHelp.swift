@@ -28,7 +28,7 @@ enum DeviceHelp {
         .init("76", "the server breaks the contract"),
         .init("77", "not signed in, not allowed, or a constraint forbids it"),
         .init("78", "the device's files belong to a newer nagz, or your AI mode needs a key"),
-        .init("79", "the server's audit log cannot be trusted: its checkpoint is missing or invalid, or it was changed"),
+        .init("79", "the server's audit log was changed, or it has no valid checkpoint"),
     ]
     private static let offlineOption = CommandHelp.Term("--offline", "keeps it in the outbox; the next sync uploads it")
     private static let dictatedOption = CommandHelp.Term("--dictated", "says that the words were dictated")

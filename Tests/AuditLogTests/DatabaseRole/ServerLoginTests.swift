@@ -219,7 +219,12 @@ struct ServerLoginTests {
             "may set session_replication_role"
         ),
         ("GRANT nagz_server TO $1; GRANT UPDATE ON audit_entry TO $1", "revoke UPDATE on audit_entry"),
-        ("GRANT nagz_server TO $1; GRANT UPDATE (kind) ON audit_entry TO $1", "revoke UPDATE on audit_entry"),
+        ("GRANT nagz_server TO $1; GRANT UPDATE (kind) ON audit_entry TO $1", "revoke UPDATE (kind) on audit_entry"),
+        (
+            "GRANT nagz_server TO $1; GRANT UPDATE (approved_at) ON policy_approvals TO $1",
+            "revoke UPDATE (approved_at) on policy_approvals"
+        ),
+        ("GRANT nagz_server TO $1; GRANT UPDATE ON policy_approvals TO PUBLIC", "revoke UPDATE on policy_approvals"),
         ("GRANT nagz_server TO $1; GRANT INSERT ON admins TO PUBLIC", "revoke INSERT on admins"),
         ("GRANT nagz_server TO $1; REVOKE INSERT ON audit_entry FROM nagz_server", "lacks INSERT on audit_entry"),
         ("GRANT nagz_server TO $1; GRANT CREATE ON SCHEMA public TO $1", "FROM PUBLIC, nagz_server and the login"),
@@ -311,7 +316,7 @@ struct ServerLoginTests {
                 privilege("UPDATE", "users", "status"), privilege("UPDATE", "sessions", "name"),
                 privilege("UPDATE", "sessions", "status"),
             ])
-        #expect(grants.statements.count == 3 && grants.privilegeNames(on: "users") == ["SELECT", "UPDATE"])
+        #expect(grants.statements.count == 3)
     }
 
     @Test("grants on a table that a later migration drops are neither required nor run again; those beside it are")

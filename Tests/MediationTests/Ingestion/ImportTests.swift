@@ -125,6 +125,32 @@ struct ImportTests {
         }
     }
 
+    @Test("an import that is sent again after a later one has changed its items changes nothing")
+    func superseded() async throws {
+        try await TestServer.run { server in
+            let scene = try await ImportScene(server)
+            let first = try await scene.send([scene.item(1), scene.item(2)])
+            let draft = first.items[0].draftID
+            for number in 2...3 {
+                let later = try await scene.send(
+                    [scene.item(1, after: Int64(2 + number)), scene.item(2, after: Int64(2 + number))],
+                    as: ImportID(high: 0x0d, low: UInt64(number)))
+                #expect(later.items.map(\.outcome) == [.changed, .changed] && later.items[0].draftID == draft)
+            }
+            try await server.expectOnly {
+                for (hours, batch) in [(3, ImportScene.batch), (4, ImportID(high: 0x0d, low: 2))] {
+                    let items = [scene.item(1, after: Int64(hours)), scene.item(2, after: Int64(hours))]
+                    let late = try await scene.send(items, as: batch)
+                    #expect(late.items.map(\.outcome) == [.alreadyImported, .alreadyImported])
+                    #expect(late.items[0].draftID == draft)
+                    try await server.expect(.refusal(.conflict, "import_id")) {
+                        try await scene.send(items + [scene.item(9)], as: batch)
+                    }
+                }
+            }
+        }
+    }
+
     @Test("an item's id may be any text, such as a calendar's UID, and is answered as it was sent")
     func textIDs() async throws {
         try await TestServer.run { server in

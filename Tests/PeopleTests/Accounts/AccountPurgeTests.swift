@@ -21,6 +21,15 @@ struct AccountPurgeTests {
             let own = try await server.nag(from: family.guardian, to: person)
             _ = try await server.complete(own.id, as: person, note: "Pages of \(person.id)")
         }
+        for person in [family.participant, family.guardian] {
+            try await server.sql(
+                """
+                INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, sync_seq, sync_ts)
+                SELECT \(family.id), gen_random_uuid(), \(nag), 'note_added', \(person.id), \(family.child.id), now(),
+                       jsonb_build_object('text', \("Said by \(person.id)")::text, 'length', '44'), seq, ts
+                FROM family_clock WHERE family_id = \(family.id)
+                """)
+        }
         for person in [family.participant, family.child] {
             try await server.call(
                 API.updatePreferences, FamilyQuery(familyID: family.id),
@@ -100,6 +109,16 @@ struct AccountPurgeTests {
             #expect(answers.map { $0["actor_id"] } == askers)
             let notes = try await server.rows("SELECT completion_note FROM nags WHERE completion_note IS NOT NULL")
             #expect(notes == [["completion_note": .string("Pages of \(family.guardian.id)")]])
+            let noteTexts = try await server.rows(
+                "SELECT payload->>'text' AS text, payload->>'length' AS length FROM nag_events WHERE event_type = 'note_added'")
+            #expect(Set(noteTexts.map { $0["text"] }) == [.null, .string("Said by \(family.guardian.id)")])
+            #expect(noteTexts.allSatisfy { $0["length"] == "44" })
+            // Nothing else of an event can be changed.
+            for change in ["payload = '{}'", "payload = payload || '{\"text\": \"x\"}'"] {
+                await #expect(throws: (any Error).self) {
+                    try await server.sql(SQL(unsafeSQL: "UPDATE nag_events SET \(change)"))
+                }
+            }
             let comments = try await server.rows("SELECT comment FROM policy_approvals ORDER BY comment")
             #expect(comments == [["comment": "Mine"], ["comment": .null]])
             #expect(try await server.rows("SELECT user_id FROM memberships WHERE user_id = ANY(\(users))").count == 2)

@@ -59,11 +59,14 @@ enum RoleStatements {
         """
     }
 
-    /// Reads a role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `is_whole`, which is
-    /// false for a privilege on some of the columns only.
+    /// Reads a role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `columns`, the names of the
+    /// columns; null for a privilege on the whole table.
     static func tablePrivileges(of role: String) -> SQL {
         """
-        SELECT c.relname::text AS tab, p.name AS privilege, has_table_privilege(\(role), c.oid, p.name) AS is_whole
+        SELECT c.relname::text AS tab, p.name AS privilege,
+            CASE WHEN NOT has_table_privilege(\(role), c.oid, p.name) THEN ARRAY(
+                SELECT a.attname::text FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+                    AND has_column_privilege(\(role), c.oid, a.attnum, p.name)) END AS columns
         FROM pg_class c CROSS JOIN unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES', 'DELETE', 'TRUNCATE', 'TRIGGER'])
             AS p (name)
         WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
@@ -71,15 +74,6 @@ enum RoleStatements {
             AND c.relowner = (SELECT relowner FROM pg_class WHERE oid = to_regclass('schema_migrations'))
             AND CASE WHEN p.name IN ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
                 THEN has_any_column_privilege(\(role), c.oid, p.name) ELSE has_table_privilege(\(role), c.oid, p.name) END
-        """
-    }
-
-    /// Reads whether a role has each of the column privileges, in their order.
-    static func columnPrivileges(_ privileges: [ServerGrants.Privilege], of role: String) -> SQL {
-        """
-        SELECT coalesce(has_column_privilege(\(role), to_regclass(t), c, p), false) AS is_granted
-        FROM unnest(\(SQLList(privileges.map(\.table))), \(SQLList(privileges.map { $0.column ?? "" })),
-                    \(SQLList(privileges.map(\.name)))) WITH ORDINALITY AS w (t, c, p, place) ORDER BY place
         """
     }
 

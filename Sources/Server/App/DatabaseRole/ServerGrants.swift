@@ -6,12 +6,18 @@ struct ServerGrants: Sendable {
     static let role = "nagz_server"
 
     /// One privilege on a table, or on one column of it.
-    struct Privilege: Hashable, Sendable {
+    struct Privilege: Hashable, Sendable, CustomStringConvertible {
         /// The privilege, such as `SELECT`.
         let name: String
         let table: String
         /// The column; nil for a privilege on the whole table.
         let column: String?
+
+        /// The privilege with that name on the whole table.
+        var onWholeTable: Self { Self(name: name, table: table, column: nil) }
+
+        /// The privilege as `GRANT` and `REVOKE` take it, such as `UPDATE (name) on users`.
+        var description: String { "\(name)\(column.map { " (\($0))" } ?? "") on \(table)" }
     }
 
     /// The privileges on tables and columns; other grants are in `statements` only.
@@ -26,11 +32,6 @@ struct ServerGrants: Sendable {
         for migration in migrations.sorted(by: { $0.number < $1.number }) {
             for words in Self.statements(of: migration.sql) { apply(words) }
         }
-    }
-
-    /// Returns the names of all privileges on a table or on any of its columns.
-    func privilegeNames(on table: String) -> Set<String> {
-        Set(privileges.filter { $0.table == table }.map(\.name))
     }
 
     /// Applies a statement, given by its words; ignores one that grants to another role or revokes from it.

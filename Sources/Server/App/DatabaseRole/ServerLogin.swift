@@ -26,13 +26,12 @@ enum ServerLogin {
         }
     }
 
-    /// Checks that the session's login has the privileges that the migrations grant, and no others. A privilege that is
-    /// granted on some columns of a table may exist on the whole table: that is not noticed.
+    /// Checks that the session's login has the privileges that the migrations grant, and no others.
     /// - Throws: `RoleFault.missingPrivileges` or `RoleFault.surplusPrivileges`.
     static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
         let login: String = try await queries.query("SELECT session_user::text AS login").onlyRow()["login"]
         let privileges = try await RolePrivileges(of: login, queries)
-        if let missing = try await privileges.firstMissing(of: grants, queries) {
+        if let missing = privileges.firstMissing(of: grants) {
             throw RoleFault.missingPrivileges(missing)
         }
         if let surplus = privileges.firstSurplus(over: grants) {
@@ -44,46 +43,25 @@ enum ServerLogin {
 /// A role's effective privileges on the schema's tables, whether granted to it, to a role of which it is a member, or
 /// to PUBLIC.
 struct RolePrivileges {
-    private let role: String
-    /// The names of the privileges on whole tables, by table.
-    private var onWholeTables: [String: Set<String>] = [:]
-    /// The names of the privileges on whole tables or on some of their columns, by table.
-    private var onTablesOrColumns: [String: Set<String>] = [:]
+    /// The privileges on whole tables, and those that the role has only on some columns.
+    private var held: Set<ServerGrants.Privilege> = []
 
     init(of role: String, _ queries: any Queries) async throws {
-        self.role = role
-        let rows = try await queries.query(RoleStatements.tablePrivileges(of: role))
-        for row in rows {
+        for row in try await queries.query(RoleStatements.tablePrivileges(of: role)) {
             let (table, name): (String, String) = (try row["tab"], try row["privilege"])
-            onTablesOrColumns[table, default: []].insert(name)
-            if try row["is_whole"] { onWholeTables[table, default: []].insert(name) }
+            let columns: [String?] = try row.list("columns") ?? [nil]
+            held.formUnion(columns.map { ServerGrants.Privilege(name: name, table: table, column: $0) })
         }
     }
 
-    /// Returns the first granted privilege that the role lacks, as text for the operator; nil when it lacks none.
-    func firstMissing(of grants: ServerGrants, _ queries: any Queries) async throws -> String? {
-        let onTables = grants.privileges.filter { $0.column == nil }
-        if let lacking = onTables.first(where: { onWholeTables[$0.table]?.contains($0.name) != true }) {
-            return "\(lacking.name) on \(lacking.table)"
-        }
-        let onColumns = Array(grants.privileges.filter { $0.column != nil })
-        guard !onColumns.isEmpty else { return nil }
-        let rows = try await queries.query(RoleStatements.columnPrivileges(onColumns, of: role))
-        for (index, privilege) in onColumns.enumerated() where index < rows.count {
-            guard try rows[index]["is_granted"] else {
-                return "\(privilege.name) (\(privilege.column ?? "")) on \(privilege.table)"
-            }
-        }
-        return nil
+    /// Returns a granted privilege that the role lacks, as text for the operator; nil when it lacks none.
+    func firstMissing(of grants: ServerGrants) -> String? {
+        grants.privileges.filter { !held.contains($0) && !held.contains($0.onWholeTable) }.map(\.description).min()
     }
 
-    /// Returns the privileges without a grant that the role has on the first such table, as text for the operator; nil
-    /// when there are none. Columns are not compared.
+    /// Returns a privilege without a grant that the role has, as text for the operator; nil when there is none.
     func firstSurplus(over grants: ServerGrants) -> String? {
-        for table in onTablesOrColumns.keys.sorted() {
-            let more = onTablesOrColumns[table, default: []].subtracting(grants.privilegeNames(on: table))
-            if !more.isEmpty { return "\(more.sorted().joined(separator: ", ")) on \(table)" }
-        }
-        return nil
+        held.filter { !grants.privileges.contains($0) && !grants.privileges.contains($0.onWholeTable) }
+            .map(\.description).min()
     }
 }

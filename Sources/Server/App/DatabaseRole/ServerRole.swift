@@ -29,7 +29,7 @@ enum ServerRole {
             _ = try await transaction.query(RoleStatements.lock)
             var repairTexts: [String] = []
             let privileges = try await RolePrivileges(of: ServerGrants.role, transaction)
-            if let missing = try await privileges.firstMissing(of: grants, transaction) {
+            if let missing = privileges.firstMissing(of: grants) {
                 repairTexts.append("the grants of nagz_server, such as \(missing)")
                 if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
             }

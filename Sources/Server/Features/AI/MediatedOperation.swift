@@ -13,6 +13,8 @@ struct MediatedOperation {
         let text: String
         let result: JSONObject
         let report: ExecutionReport
+        /// The trace under which the answer is recorded; nil in answers that an earlier release stored.
+        let trace: TraceID?
     }
 
     let register: (Mediator, RouteTable) -> Void
@@ -68,7 +70,8 @@ struct MediatedOperation {
             }
             return ExecutedAnswer(
                 text: operation.wording.map { answer.response[keyPath: $0.text] } ?? "",
-                result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), report: report)
+                result: try JSONObject(json: JSONValue(parsing: answer.response.jsonBytes.span)), report: report,
+                trace: answer.traceID)
         }
     }
 
@@ -97,7 +100,7 @@ extension NagQuestion: ExecutedQuestion {
 
 extension ExcuseQuestion: ExecutedQuestion {
     fileprivate init(_ request: ExecutionRequest) throws(APIError) {
-        self.init(text: try request.requiredText(), nagID: try request.requiredNag())
+        self.init(text: try request.requiredText(ExcuseSummaryRequest.textLengths), nagID: try request.requiredNag())
     }
 }
 
@@ -118,10 +121,10 @@ extension CoachQuestion: ExecutedQuestion {
 }
 
 extension ExecutionRequest {
-    /// - Parameter lengths: the allowed numbers of Unicode scalars.
-    fileprivate func requiredText(_ lengths: ClosedRange<Int> = 1...maxTextLength) throws(APIError) -> String {
+    /// - Parameter lengths: the operation's allowed numbers of Unicode scalars.
+    fileprivate func requiredText(_ lengths: ClosedRange<Int>) throws(APIError) -> String {
         guard let text else { throw .questionLacks("text") }
-        guard lengths.contains(text.unicodeScalars.count) else { throw .questionIsTooLong }
+        guard lengths.contains(text.unicodeScalars.count) else { throw .questionIsTooLong(lengths.upperBound) }
         return text
     }
 

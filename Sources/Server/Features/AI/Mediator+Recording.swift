@@ -25,7 +25,9 @@ extension Mediator {
         let event: EventID = services.random.identifier(at: attempt.caller.now)
         let includesExecution = isDrafted || attempt.options != ExecutionOptions() || attempt.asksForModel
         return RecordedAnswer(
-            AIAnswer(response, execution: includesExecution ? report : nil), event, by: author, report,
+            AIAnswer(
+                response, execution: includesExecution ? report : nil,
+                traceID: attempt.options.storesTrace ? attempt.caller.context.trace : nil), event, by: author, report,
             makeAnswerAct(attempt, operation.id, event, outcome.rule, record, report, tokenStatements))
     }
 

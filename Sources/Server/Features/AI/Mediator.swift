@@ -78,26 +78,25 @@ package final class Mediator {
         }
         return try await runWrite(after: reply) { [services] in
             try await services.ledger.write(caller, in: firstConsultation.ledger) { queries in
-                let consultation: NagConsultation
-                if let fresh = reusableConsultation {
-                    consultation = fresh
-                } else {
-                    do {
+                var consultation = firstConsultation
+                do {
+                    if let fresh = reusableConsultation {
+                        (consultation, reusableConsultation) = (fresh, nil)
+                    } else {
                         consultation = try await self.consult(
                             caller, on: nag, act, depth, queries, session: options.sessionID)
-                    } catch let error as APIError {
-                        guard let reply else { throw error }
-                        return prepareAttempt(firstConsultation).refuse(error, after: reply)
                     }
+                    if let denial = consultation.denial {
+                        guard reply == nil else { throw APIError(denial.code, denial.reason) }
+                        return consultation.refuse(operation.id.auditKinds.denied, denial)
+                    }
+                    return try await self.decide(
+                        operation, question, Question.facts(in: consultation.snapshot), prepareAttempt(consultation),
+                        reply, drafting, queries)
+                } catch let error as APIError {
+                    guard let reply else { throw error }
+                    return prepareAttempt(consultation).refuse(error, after: reply)
                 }
-                reusableConsultation = nil
-                if let denial = consultation.denial {
-                    guard let reply else { return consultation.refuse(operation.id.auditKinds.denied, denial) }
-                    return prepareAttempt(consultation).refuse(APIError(denial.code, denial.reason), after: reply)
-                }
-                return try await self.decide(
-                    operation, question, Question.facts(in: consultation.snapshot), prepareAttempt(consultation), reply,
-                    drafting, queries)
             }
         }
     }

@@ -53,7 +53,7 @@ struct AccountPurge {
     /// - Returns: false if another instance has purged it before.
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
         for rows in [
-            NagStatements.excuseWordsOfPerson, NagStatements.completionNotesOfPerson,
+            NagStatements.excuseWordsOfPerson, NagStatements.completionNotesOfPerson, NagStatements.notesOfPerson,
             IngestionStatements.summariesOfPerson, AIStatements.answersToPerson,
         ] {
             // A batch that erases nothing proves nothing: another instance may have erased the same rows.

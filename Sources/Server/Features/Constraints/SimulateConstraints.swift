@@ -30,7 +30,7 @@ extension Constraints {
         return try await services.costlyReadLimiter.run(caller.userID) {
             let constraints = try await constraints(body, of: member)
             let textCount = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
-            guard textCount <= SimulationLimit.maxTexts else { throw APIError.simulationHasTooManyTexts }
+            guard textCount <= SimulationLimit.maxTexts + 1 else { throw APIError.simulationHasTooManyTexts }
             let engine = PolicyEngine(constraints)
             var (answer, cost, costOfSlice) = (Array(#"{"results":["#.utf8), 0, 0)
             for (index, item) in body.cases.enumerated() {

@@ -37,11 +37,12 @@ final class Executions {
         let request = call.body.request
         var options = call.body.options
         if options.taskType == nil { options.isTaskUnknown = true }
+        options.storesTrace = true
         let executed = try await MediatedOperation.operation(request.operation)
             .execute(mediator, request, options, caller)
         let report = executed.report
         return ExecutionAnswer(
-            traceID: caller.context.trace, questionID: options.questionID,
+            traceID: executed.trace ?? caller.context.trace, questionID: options.questionID,
             response: ExecutedResponse(
                 content: executed.text, model: report.model ?? report.provider,
                 latencyMilliseconds: report.latencyMilliseconds),

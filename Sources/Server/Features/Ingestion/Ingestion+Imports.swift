@@ -96,7 +96,7 @@ extension Ingestion {
             let step: ImportStep?
             if stored == nil {
                 step = .createDraft
-            } else if let draft, stored?.matches(item) == false {
+            } else if let draft, stored?.matches(item) == false, stored?.supersedes(request.importID) == false {
                 step = try await self.step(changing: draft, to: item.nag, caller, queries)
             } else {
                 step = nil
@@ -106,7 +106,8 @@ extension Ingestion {
                 fault: step == nil ? nil : Self.fault(of: item.nag, members: members, at: caller.now))
         }
         let isUsedByAnother = importers.contains { $0 != member.userID }
-        if isUsedByAnother || !importers.isEmpty && !examinedImport.steps.isEmpty {
+        let isRepetition = !importers.isEmpty || storedResults.values.contains { $0.supersedes(request.importID) }
+        if isUsedByAnother || isRepetition && !examinedImport.steps.isEmpty {
             throw APIError.importIDWasUsed
         }
         return examinedImport

@@ -40,7 +40,7 @@ extension IngestionStatements {
                 'confidence', i.confidence, 'source_context', i.source_context,
                 'made_at', \(ExportPage.moment("i.made_at")), 'received_at', \(ExportPage.moment("i.received_at")),
                 'outcome', i.outcome, 'event_id', i.event_id, 'code', i.code, 'message', i.message,
-                'import_id', i.import_id, 'draft_id', i.draft_id,
+                'import_id', i.import_id, 'earlier_import_ids', i.earlier_imports, 'draft_id', i.draft_id,
                 'enrichments', coalesce((
                     SELECT jsonb_agg(
                         jsonb_build_object(

@@ -8,7 +8,9 @@ enum IngestionStatements {
     /// Reads the results of a member's inputs with those IDs.
     static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT id, outcome, event_id, code, message, reason, opens_at, fingerprint, import_id, draft_id FROM inputs
+        SELECT id, outcome, event_id, code, message, reason, opens_at, fingerprint, import_id, draft_id,
+               earlier_imports
+        FROM inputs
         WHERE family_id = \(family) AND user_id = \(user) AND id = ANY(\(SQLList(ids)))
         """
     }
@@ -52,13 +54,15 @@ enum IngestionStatements {
         """
     }
 
-    /// Part of an act: stores a changed item with the draft that was created or edited for the change.
+    /// Part of an act: stores a changed item with the draft that was created or edited for the change. Its last hundred
+    /// earlier imports stay known.
     static func updateItem(
         _ item: ImportItem, to draft: DraftID, in importID: ImportID, of user: UserID, at now: Timestamp
     ) -> SQL {
         """
         UPDATE inputs i
-        SET fingerprint = \(fingerprint(of: item)), import_id = \(importID), draft_id = \(draft), received_at = \(now)
+        SET fingerprint = \(fingerprint(of: item)), import_id = \(importID), draft_id = \(draft), received_at = \(now),
+            earlier_imports = (i.earlier_imports || i.import_id)[greatest(cardinality(i.earlier_imports) - 98, 1):]
         FROM ledger_stamp s
         WHERE i.family_id = s.family_id AND i.user_id = \(user) AND i.id = \(item.itemID.input)
         """

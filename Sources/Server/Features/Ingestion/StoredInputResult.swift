@@ -11,10 +11,13 @@ struct StoredInputResult {
     let fingerprint: [UInt8]?
     /// The import and the draft of an imported item; nil for other inputs.
     let importedItem: (importID: ImportID, draftID: DraftID)?
+    /// The imports whose content of the item a later import has changed.
+    private let earlierImports: [ImportID]
 
     init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
         fingerprint = try row["fingerprint"]
+        earlierImports = try row.list("earlier_imports") ?? []
         let (importID, draftID): (ImportID?, DraftID?) = (try row["import_id"], try row["draft_id"])
         if let importID, let draftID {
             (result, importedItem) = (nil, (importID, draftID))
@@ -35,6 +38,9 @@ struct StoredInputResult {
 
     /// Whether the input was this item with the same content.
     func matches(_ item: ImportItem) -> Bool { fingerprint == IngestionStatements.fingerprint(of: item) }
+
+    /// Whether a later import has changed what that import made of the item.
+    func supersedes(_ importID: ImportID) -> Bool { earlierImports.contains(importID) }
 
     /// Returns the stored result; a refusal if the ID was used for another input.
     func result(for input: Provenance) -> InputResult {

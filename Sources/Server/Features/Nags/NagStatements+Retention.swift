@@ -40,6 +40,25 @@ extension NagStatements {
         },
         erase: { "UPDATE nags SET completion_note = NULL WHERE (family_id, id) IN (\($0))" })
 
+    /// The words of a person's notes, in their families and in the connections whose nags they may have noted.
+    static let notesOfPerson = PersonalRows(
+        keys: { author, limit in
+            let families = MembershipStatements.currentAndFormerFamilyIDs(of: author)
+            return """
+                SELECT e.family_id, e.sync_ts, e.id FROM (
+                    \(families)
+                    UNION SELECT c.id FROM connections c WHERE \(author) IN (c.inviter_id, c.invitee_id)
+                    UNION SELECT n.family_id FROM nags n
+                    WHERE n.connection_id IS NOT NULL AND n.recipient_id = ANY(ARRAY(
+                        SELECT k.user_id FROM memberships k WHERE k.family_id IN (\(families))))
+                ) l (id)
+                JOIN nag_events e ON e.family_id = l.id AND e.actor_id = \(author) AND e.event_type = 'note_added'
+                    AND e.payload ? 'text'
+                LIMIT \(limit)
+                """
+        },
+        erase: { "UPDATE nag_events SET payload = payload - 'text' WHERE (family_id, sync_ts, id) IN (\($0))" })
+
     /// The condition of the index `nags_with_words`.
     private static let hasWords: SQL = "(description IS NOT NULL OR completion_note IS NOT NULL)"
 
