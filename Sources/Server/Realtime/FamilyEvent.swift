@@ -28,7 +28,7 @@ enum EventKind: String, Sendable, CaseIterable {
         case .nagWithdrawn: self = .nagWithdrawn
         case .excuseSubmitted: self = .excuseSubmitted
         case .memberAdded, .memberCreated, .memberJoined: self = .memberAdded
-        case .memberLeft, .memberRemoved: self = .memberRemoved
+        case .memberLeft, .memberRemoved, .accountDeleted: self = .memberRemoved
         case .connectionInvited: self = .connectionInvited
         case .connectionAccepted: self = .connectionAccepted
         // For the people whose nags it cancelled.

@@ -110,7 +110,10 @@ struct AccountPurgeTests {
             let notes = try await server.rows("SELECT completion_note FROM nags WHERE completion_note IS NOT NULL")
             #expect(notes == [["completion_note": .string("Pages of \(family.guardian.id)")]])
             let noteTexts = try await server.rows(
-                "SELECT payload->>'text' AS text, payload->>'length' AS length FROM nag_events WHERE event_type = 'note_added'")
+                """
+                SELECT payload->>'text' AS text, payload->>'length' AS length FROM nag_events
+                WHERE event_type = 'note_added'
+                """)
             #expect(Set(noteTexts.map { $0["text"] }) == [.null, .string("Said by \(family.guardian.id)")])
             #expect(noteTexts.allSatisfy { $0["length"] == "44" })
             // Nothing else of an event can be changed.

@@ -69,7 +69,8 @@ final class EmailChanges {
                 throw APIError.accountCodeIsInvalid
             }
             var person = try Person(row)
-            guard person.id == caller.userID, person.chain == chain else { throw APIError.accountCodeIsInvalid }
+            guard person.id == caller.userID else { throw APIError.accountCodeIsInvalid }
+            guard person.chain == chain else { throw APIError.accountChangedFamily }
             person.email = newEmail
             let act = Act(
                 kind: .emailChanged, basis: .nothingChanged(since: try row["seq"]), actor: account.pseudonym,

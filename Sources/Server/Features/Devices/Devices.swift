@@ -37,10 +37,11 @@ final class Devices {
         let keys = try call.body.subscription.map(webPushKeys)
         for _ in 0..<Self.maxMovesPerRegistration {
             do {
-                let device = try await store(caller, call, token, keys)
+                var device = try await store(caller, call, token, keys)
                 if now >= (device.lastUsedAt ?? device.createdAt) + Self.minRecordedUseInterval {
                     _ = try await services.database.query(
                         DeviceStatements.markUsed(device.id, of: caller.userID, at: now))
+                    device.lastUsedAt = now
                 }
                 return device
             } catch let error as PostgresError where error.violates(.deviceToken) {
