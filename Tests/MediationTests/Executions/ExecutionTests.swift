@@ -110,6 +110,16 @@ struct ExecutionTests {
                 }
                 #expect(refused.code == .validationFailed && refused.field == field)
             }
+            // A question to the coach may be longer than an excuse.
+            let long = String(repeating: "x", count: 4_000)
+            for (operation, text, limit) in [
+                (AIOperationID.summarizeExcuse, String(long.prefix(2_001)), 2_000), (.askCoach, long + "x", 4_000),
+            ] {
+                let refused = try await refusal {
+                    try await scene.execute(operation, text: text, ExecutionOptions(taskType: .heuristic))
+                }
+                #expect(refused.code == .validationFailed && refused.field == "text", "\(limit)")
+            }
             let foreign = try await refusal {
                 try await server.call(
                     API.execute, NoParameters(),

@@ -180,6 +180,49 @@ struct ModelAnswerTests {
         }
     }
 
+    @Test("a question that a model was asked is recorded also if its draft is over the daily limit")
+    func draftOverLimit() async throws {
+        try await ModelScene.run { scene in
+            let (server, guardian) = (scene.ai.server, scene.ai.home.guardian)
+            try await server.sql(
+                """
+                INSERT INTO daily_counts (user_id, act, day_started, count)
+                VALUES (\(guardian.id), \(DailyLimit.draftSteps.rawValue), \(server.clock.now()),
+                        \(DailyLimit.draftSteps.perDay))
+                """)
+            try await server.expectOnly(audit: ["ai_execution.refused"]) {
+                try await expectRefusal(429) {
+                    try await server.call(
+                        API.evaluatePushBack, NoParameters(),
+                        AIEnvelope(PushBackRequest(nagID: scene.ai.nag, wantsDraft: true), ModelScene.gateway),
+                        as: guardian)
+                }
+            }
+            #expect(try await scene.questions().count == 1)
+            let record = try #require(try await scene.ai.history().first)
+            #expect(record.errorCode == "RATE_LIMITED" && record.operation == .operation(.pushBack))
+        }
+    }
+
+    @Test("a repeated execution names the trace under which the first one is recorded")
+    func repeatedExecution() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            var answers: [ExecutionAnswer] = []
+            for _ in 0..<2 {
+                answers.append(
+                    try await server.call(
+                        API.execute, NoParameters(),
+                        AIEnvelope(
+                            ExecutionRequest(familyID: scene.home.id, operation: .selectTone, nagID: scene.nag),
+                            ExecutionOptions(taskType: .heuristic)), as: scene.home.child,
+                        headers: ["Idempotency-Key": "one"]))
+            }
+            #expect(answers[0] == answers[1])
+            #expect(try await scene.history().map(\.traceID) == [answers[1].traceID])
+        }
+    }
+
     @Test("the same request twice asks a model once, and both get the first answer")
     func idempotent() async throws {
         try await ModelScene.run { scene in

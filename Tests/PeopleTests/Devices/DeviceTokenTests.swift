@@ -47,7 +47,8 @@ struct DeviceTokenTests {
             server.clock.advance(by: .minutes(59))
             #expect(try await server.expectOnly { try await server.register("one", as: loner) } == device)
             server.clock.advance(by: .minutes(1))
-            try await server.register("one", as: loner)
+            let repeated = try await server.register("one", as: loner)
+            #expect(repeated.lastUsedAt == server.clock.now())
             let used = try await server.call(API.listDevices, PageRequest(), as: loner).items
             #expect(used.map(\.lastUsedAt) == [server.clock.now()] && used.map(\.id) == [device.id])
             #expect(try await server.audit(.outside).map(\.kind) == ["device.registered"])

@@ -122,13 +122,19 @@ struct RealtimeEventTests {
         }
     }
 
-    @Test("an event of a member's removal is sent to every member")
-    func members() async throws {
+    @Test("an event of a member's removal is sent to every member", arguments: [false, true])
+    func members(deletesAccount: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let child = try await server.socket(family.child)
-            try await server.call(
-                API.removeMember, MemberPath(familyID: family.id, userID: family.participant.id), as: family.guardian)
+            if deletesAccount {
+                _ = try await server.call(
+                    API.deleteAccount, AccountPath(userID: family.participant.id), as: family.participant)
+            } else {
+                try await server.call(
+                    API.removeMember, MemberPath(familyID: family.id, userID: family.participant.id),
+                    as: family.guardian)
+            }
             let event = try await child.event()
             #expect(event["event"]?.stringValue == "member_removed")
             #expect(event["data"]?["user_id"]?.stringValue == family.participant.id.description)

@@ -107,11 +107,13 @@ enum SchemaFacts {
         trigger audit_prune append_only_truncate A BEFORE TRUNCATE ON public.audit_prune FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
         trigger memberships deleted_is_no_member O AFTER INSERT OR UPDATE OF status ON public.memberships FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION refuse_membership_of_deleted()
         trigger memberships young_account_waits O AFTER UPDATE OF status ON public.memberships FOR EACH ROW WHEN (((new.status = 'removed'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION wait_for_guardian()
+        trigger nag_events event_is_final O BEFORE UPDATE OF payload ON public.nag_events FOR EACH ROW WHEN (((old.event_type <> 'note_added'::text) OR (new.payload <> (old.payload - 'text'::text)))) EXECUTE FUNCTION refuse_change_of_event()
         trigger nag_events creator_of_nag O BEFORE INSERT ON public.nag_events FOR EACH ROW WHEN ((new.creator_id IS NULL)) EXECUTE FUNCTION name_creator_of_nag()
         trigger nags count_resolved O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'missed'::text]))) EXECUTE FUNCTION count_resolved_nag()
         trigger nags recount_resolved O AFTER UPDATE OF status, recipient_id, category ON public.nags FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.recipient_id IS DISTINCT FROM new.recipient_id)) OR (old.category IS DISTINCT FROM new.category)) AND ((old.status = ANY (ARRAY['completed'::text, 'missed'::text])) OR (new.status = ANY (ARRAY['completed'::text, 'missed'::text]))))) EXECUTE FUNCTION count_resolved_nag()
         trigger users deleted_is_no_member O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION refuse_deletion_of_member()
         function refuse_block_with_nags plpgsql bb8e239a8c1752fe
+        function refuse_change_of_event plpgsql 8c90a74c082083ba
         function refuse_departure_with_nags plpgsql 448b8e9e2945418c
         function refuse_input_of_stranger plpgsql 7cd04726395f15f0
         function refuse_nag_of_nonmember plpgsql 1abc7958ffbca867

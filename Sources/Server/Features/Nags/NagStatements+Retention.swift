@@ -47,7 +47,7 @@ extension NagStatements {
             return """
                 SELECT e.family_id, e.sync_ts, e.id FROM (
                     \(families)
-                    UNION SELECT c.id FROM connections c WHERE \(author) IN (c.inviter_id, c.invitee_id)
+                    UNION (\(ConnectionStatements.currentAndFormerIDs(of: author)))
                     UNION SELECT n.family_id FROM nags n
                     WHERE n.connection_id IS NOT NULL AND n.recipient_id = ANY(ARRAY(
                         SELECT k.user_id FROM memberships k WHERE k.family_id IN (\(families))))
