@@ -64,6 +64,8 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     /// A guardian of the child who receives a nag of a connection. They read it, its excuses and its deliveries, and
     /// may withdraw it.
     public static let guardianOfConnectedRecipient = NagPart(rawValue: 8)
+    /// A guardian of the nag's family, which the creator has left. They may withdraw it in the creator's place.
+    public static let guardianAfterCreator = NagPart(rawValue: 16)
 }
 
 extension NagPart {
@@ -144,7 +146,9 @@ public enum RoleMatrix {
                 ? .creatorOrGuardianOnly : nil
         case .edit, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
-        case .withdraw: return part.isDisjoint(with: [.creator, .guardianOfConnectedRecipient]) ? .creatorOnly : nil
+        case .withdraw:
+            return part.isDisjoint(with: [.creator, .guardianOfConnectedRecipient, .guardianAfterCreator])
+                ? .creatorOnly : nil
         case .complete, .snooze, .dismiss, .commit, .submitExcuse:
             return part.contains(.recipient) ? nil : .recipientOnly
         }

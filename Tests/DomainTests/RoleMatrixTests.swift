@@ -91,6 +91,13 @@ import Testing
         #expect(NagPart(of: child, isGuardianOfRecipient: false, creator: other, recipient: child) == .recipient)
     }
 
+    @Test("a guardian withdraws a nag whose creator has left, as its creator could", arguments: NagAct.allCases)
+    func guardianAfterCreator(_ act: NagAct) {
+        let part: NagPart = [.guardian, .guardianAfterCreator]
+        let isAllowed = RoleMatrix.denial(of: act, by: .guardian) == nil || act == .withdraw
+        #expect((RoleMatrix.denial(of: act, by: part) == nil) == isAllowed)
+    }
+
     @Test func theLastGuardianStays() {
         #expect(RoleMatrix.denialOfDeparture(of: .guardian, guardiansWithSignIn: 1) == .lastGuardian)
         #expect(RoleMatrix.denialOfDeparture(of: .guardian, guardiansWithSignIn: 2) == nil)

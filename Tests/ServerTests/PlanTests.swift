@@ -119,6 +119,34 @@ struct PlanTests {
         }
     }
 
+    @Test("the notes of a deleted person are found by an index, however many events of others exist")
+    func notesOfPerson() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            try await server.sql(
+                """
+                DO $$ BEGIN
+                    SET LOCAL session_replication_role = replica;
+                    INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload,
+                                            sync_seq, sync_ts)
+                    SELECT md5((i % 300)::text)::uuid, md5(i || 'event')::uuid, md5(i || 'nag')::uuid, 'note_added',
+                           md5((i % 2000) || 'author')::uuid, md5((i % 2000) || 'recipient')::uuid, now(),
+                           '{"text": "x"}', i, now()
+                    FROM generate_series(0, 29999) i;
+                END $$
+                """)
+            try await server.sql("VACUUM ANALYZE nag_events")
+            let plan = try await server.database.run { database in
+                try await database.transaction { transaction in
+                    let planned = PlannedQueries(transaction, analyzes: false)
+                    _ = try await planned.query(NagStatements.notesOfPerson.keys(UserID(high: 0, low: 1), 100))
+                    return planned.plans.map(\.text).first
+                }
+            }
+            let text = try #require(plan)
+            #expect(!text.contains("Seq Scan on nag_events") && text.contains("nag_events"), "\(text)")
+        }
+    }
+
     @Test(
         "merged acts lock their families' rows in the order of the requests, which is sorted by id",
         arguments: [0, 2_000])

@@ -15,6 +15,8 @@ extension APIError {
     // MARK: Checks
 
     static let noSuchAuditFinding = APIError(.notFound, "There is no such finding.")
+    static let noSuchAuditLog = APIError(
+        .notFound, "There is no family or connection with this ID.", field: "family_id")
     static let auditCheckNeedsFamily = APIError(.validationFailed, "Name the family to check.", field: "family_id")
     static let noAuditLog = APIError(.conflict, "This server keeps no log that could be checked.")
 

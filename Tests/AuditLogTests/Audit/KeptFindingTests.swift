@@ -140,4 +140,23 @@ struct KeptFindingTests {
             }
         }
     }
+
+    @Test("a check of an ID that neither a family nor an entry has finds nothing, and is 404")
+    func unknownFamily() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let admin = try await server.admin()
+            let refusal = try await expectRefusal(404) {
+                try await server.call(
+                    API.checkAuditLog, AuditCheckOrder(familyID: FamilyID(high: 1, low: 1)), as: admin)
+            }
+            #expect(refusal.field == "family_id")
+            #expect(try await Self.openFindings(server) == 0)
+            // Somebody deletes the family's row: its entries are still there.
+            try await server.sql(
+                "DO $$ BEGIN SET LOCAL session_replication_role = replica; DELETE FROM families; END $$")
+            let found = try await server.call(API.checkAuditLog, AuditCheckOrder(familyID: family.id), as: admin)
+            #expect(found.entries > 0)
+        }
+    }
 }

@@ -65,6 +65,9 @@ struct ExecutionTests {
         }
     }
 
+    /// A question of 4,000 characters, as many as the coach takes.
+    private static let longestQuestion = "What is due? " + String(repeating: "x", count: 3_987)
+
     @Test("executing an operation by its name gives its endpoint's answer", arguments: AIOperationID.allCases)
     func operations(_ operation: AIOperationID) async throws {
         try await TestServer.run { server in
@@ -73,7 +76,7 @@ struct ExecutionTests {
             let answer = try await scene.execute(
                 operation,
                 text: operation == .summarizeExcuse
-                    ? "The bus was late" : operation == .askCoach ? "What is due?" : nil,
+                    ? "The bus was late" : operation == .askCoach ? Self.longestQuestion : nil,
                 ExecutionOptions(questionID: question, taskType: .heuristic, intent: .analytical))
             #expect(answer.questionID == question && answer.response.model == "heuristic")
             #expect(!answer.result.isEmpty && answer.result["execution"] == nil)

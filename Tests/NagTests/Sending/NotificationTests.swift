@@ -126,6 +126,36 @@ struct NotificationTests {
         }
     }
 
+    @Test("guardians withdraw the nags of a member who has left, and that person is not notified")
+    func withdrawnAfterCreator() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.registerDevice(as: family.child)
+            try await server.registerDevice(as: family.participant)
+            let nag = try await server.nag(from: family.participant, to: family.child)
+            try await server.withWorker(DeliveryOptions()) { worker in
+                try await worker.run()
+                server.clock.advance(by: .seconds(1))
+                let refusal = try await expectRefusal(403) {
+                    try await Self.withdraw(nag, as: family.guardian, on: server)
+                }
+                #expect(refusal.reason == "creator_only")
+                try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: family.participant)
+                for (person, status) in [(family.child, 403), (family.participant, 404)] {
+                    try await expectRefusal(status) { try await Self.withdraw(nag, as: person, on: server) }
+                }
+                try await server.expectOnly(audit: ["nag.withdrawn"], events: ["nag_withdrawn"], stamped: 1) {
+                    try await Self.withdraw(nag, as: family.secondGuardian, on: server)
+                }
+                try await worker.run()
+                #expect(
+                    try await server.notified(of: nag.id) == [
+                        "Cleo nag_created push sent", "Cleo nag_withdrawn push sent",
+                    ])
+            }
+        }
+    }
+
     @Test("a withdrawal waits for a message of the nag that may be under way")
     func underWay() async throws {
         try await TestServer.run { server in

@@ -91,6 +91,18 @@ struct ReminderTests {
         }
     }
 
+    @Test("reports count the response time from the first message, not from a reminder")
+    func responseTime() async throws {
+        try await Self.run { scene in
+            try await scene.expect("1+1", at: 15)
+            try await scene.expect("1+2", at: 30)
+            _ = try await scene.server.complete(scene.nag.id, as: scene.family.participant)
+            let report = try await scene.server.call(
+                API.getWeeklyReport, FamilyQuery(familyID: scene.family.id), as: scene.family.guardian)
+            #expect(report.metrics["response_time"]?["median_seconds"] == .integer(30 * 60))
+        }
+    }
+
     @Test("a missed, a withdrawn and a moved nag send no reminders")
     func ended() async throws {
         try await Self.run { scene in

@@ -48,6 +48,28 @@ struct ConnectionTests {
         }
     }
 
+    @Test("the list of children has only those whom the caller may nag: no block, no suspension, no common family")
+    func childrenToNag() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let (parent, friend, child) = (scene.parent, scene.friend, scene.family.child)
+            func isListed() async throws -> Bool {
+                try await !server.children(scene.connection, as: friend).isEmpty
+            }
+            #expect(try await isListed())
+            // A child can block a person who has nagged them.
+            _ = try await scene.nag(from: friend, to: child)
+            for (one, other) in [(child, friend), (friend, child), (parent, friend)] {
+                let block = try await scene.block(other, as: one)
+                #expect(try await !isListed())
+                try await expectRefusal(403) { try await scene.nag(from: friend, to: child) }
+                try await server.call(
+                    API.updateBlock, BlockPath(blockID: block.id), BlockUpdate(state: .lifted), as: one)
+                #expect(try await isListed())
+            }
+        }
+    }
+
     @Test("a guardian shares only their own family's children, and only while they are a guardian")
     func ownChildren() async throws {
         try await TestServer.run { server in

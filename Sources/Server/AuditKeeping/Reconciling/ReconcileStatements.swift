@@ -23,6 +23,18 @@ enum ReconcileStatements {
             """
     }
 
+    /// Reads the ID if a family or a connection has it, or if a clock, an entry or a leaf names it. Otherwise no row.
+    static func chain(_ id: FamilyID) -> SQL {
+        """
+        SELECT \(id)::uuid AS family_id
+        WHERE EXISTS (SELECT FROM family_clock WHERE family_id = \(id))
+            OR EXISTS (SELECT FROM families WHERE id = \(id))
+            OR EXISTS (SELECT FROM connections WHERE id = \(id))
+            OR EXISTS (SELECT FROM audit_entry WHERE family_id = \(id))
+            OR EXISTS (SELECT FROM audit_leaf WHERE family_id = \(id))
+        """
+    }
+
     /// The columns of a `PreparedEntry`, of an entry `e`, its body `p`, its body's key `k` and its leaf `l`.
     static let entryColumns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,

@@ -17,8 +17,8 @@ final class AuditCheck {
 
     /// Verifies a family's audit log and compares the database's rows with it, for somebody who may read the log.
     /// Stores the first finding.
-    /// - Throws: 403 for other callers, 409 where this server keeps no log, 422 for an administrator who names no
-    ///   family; 429 while too many checks and exports of the person or their network are under way, 503 for too many
+    /// - Throws: 403 for other callers, 404 for an administrator where neither a row nor an entry has the ID, 409 where
+    ///   this server keeps no log, 422 for an administrator who names no family; 429 while too many checks and exports of the person or their network are under way, 503 for too many
     ///   in all.
     func check(_ caller: Caller, _ call: Call<NoParameters, AuditCheckOrder>) async throws -> AuditCheckResult {
         let runningExport = try services.exportLimiter.begin(caller.userID, from: caller.context.remote)
@@ -27,6 +27,9 @@ final class AuditCheck {
             caller, of: call.body.familyID, reading: API.checkAuditLog.operation)
         guard let family = reader.family else { throw APIError.auditCheckNeedsFamily }
         guard let keys = services.auditKeyring else { throw APIError.noAuditLog }
+        guard try await !services.database.query(ReconcileStatements.chain(family)).isEmpty else {
+            throw APIError.noSuchAuditLog
+        }
         let check = FamilyCheck(services.database, keys, services.sealing, clock: services.clock)
         let report = try await check.run(
             family,

@@ -23,11 +23,7 @@ enum ConnectionStatements {
                CASE WHEN o.id = \(recipient) THEN 'other_party'
                     WHEN o.shares AND \(MembershipStatements.isChild(recipient, ofGuardian: "o.id")) THEN 'child'
                     ELSE 'someone_else' END AS recipient,
-               \(BlockStatements.isBlocked(between: creator, and: "o.id"))
-                   OR \(BlockStatements.isBlocked(between: creator, and: recipient)) AS is_blocked,
-               \(RelationshipStatements.isSuspended(between: creator, and: "o.id"))
-                   OR \(RelationshipStatements.isSuspended(between: creator, and: recipient)) AS is_suspended,
-               \(MembershipStatements.sharesFamily(creator, "o.id")) AS shares_family
+               \(nagObstacles(from: creator, to: recipient, through: "o.id"))
         FROM connections c CROSS JOIN LATERAL (
             SELECT CASE WHEN c.inviter_id = \(creator) THEN c.invitee_id ELSE c.inviter_id END AS id,
                    CASE WHEN c.inviter_id = \(creator) THEN c.invitee_shares_children
@@ -35,6 +31,28 @@ enum ConnectionStatements {
         ) o
         WHERE c.id = \(connection) AND \(creator) IN (c.inviter_id, c.invitee_id)
         """
+    }
+
+    /// Columns: the reasons for which one person may not nag another over an active connection with a party: `recipient`
+    /// is this party or their child. All are SQL expressions or values.
+    private static func nagObstacles(from creator: SQL, to recipient: SQL, through party: SQL) -> SQL {
+        """
+        \(BlockStatements.isBlocked(between: creator, and: party))
+            OR \(BlockStatements.isBlocked(between: creator, and: recipient)) AS is_blocked,
+        \(RelationshipStatements.isSuspended(between: creator, and: party))
+            OR \(RelationshipStatements.isSuspended(between: creator, and: recipient)) AS is_suspended,
+        \(MembershipStatements.sharesFamily(creator, party)) AS shares_family
+        """
+    }
+
+    /// Reads the children of a party whom the other party may nag, if the first one allows it.
+    static func children(ofGuardian party: UserID, for other: UserID) -> SQL {
+        MembershipStatements.children(
+            ofGuardian: party,
+            where: """
+                NOT EXISTS (SELECT FROM (SELECT \(nagObstacles(from: "\(other)", to: "k.user_id", through: "\(party)"))) o
+                    WHERE o.is_blocked OR o.is_suspended OR o.shares_family)
+                """)
     }
 
     /// A condition: the connection is active. `id` is an SQL expression.

@@ -50,8 +50,8 @@ final class Connections {
         }
     }
 
-    /// Lists the children of the families in which the other party is a guardian, where that party lets the caller nag
-    /// them.
+    /// Lists the children whom the caller may nag over a caregiver's connection. They are children of the families in
+    /// which the other party is a guardian, if that party allows it.
     /// - Throws: 403 where the connection is not a caregiver's.
     func listChildren(
         _ caller: Caller, _ call: Call<ConnectionPath, NoBody>
@@ -62,7 +62,8 @@ final class Connections {
             throw APIError(.authorizationDenied, .notACaregiver)
         }
         guard view.otherSharesChildren, let guardian = view.otherID else { return [] }
-        let rows = try await services.database.query(MembershipStatements.children(ofGuardian: guardian))
+        let rows = try await services.database.query(
+            ConnectionStatements.children(ofGuardian: guardian, for: caller.userID))
         return try rows.map { row throws(PostgresError) in
             CaregiverConnectionChild(
                 userID: try row["user_id"], displayName: try row["display_name"], familyID: try row["family_id"],

@@ -118,7 +118,7 @@ extension DeliveryStatements {
     /// attempts and the list of devices that acknowledged the message begin anew.
     private static func sentAssignments(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
-        sent_at = \(now), failure = NULL, next_attempt = \(next),
+        sent_at = \(now), first_sent_at = coalesce(first_sent_at, sent_at, \(now)), failure = NULL, next_attempt = \(next),
             repeats = repeats + \(claim.isRepeat ? 1 : 0)::integer,
             attempts = CASE WHEN \(next != nil) THEN 0 ELSE attempts END,
             acknowledged = CASE WHEN \(next != nil) THEN '{}' ELSE acknowledged END

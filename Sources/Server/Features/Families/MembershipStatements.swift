@@ -79,6 +79,13 @@ enum MembershipStatements {
         """
     }
 
+    /// A condition: somebody is an active member of that family. Both are SQL expressions.
+    static func isMember(_ user: SQL, of family: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM memberships m WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active')
+        """
+    }
+
     /// A condition: somebody is a guardian of a family.
     static func isGuardian(_ user: SQL) -> SQL {
         """
@@ -104,14 +111,15 @@ enum MembershipStatements {
     }
 
     /// Reads the active children of the families in which somebody is a guardian.
-    static func children(ofGuardian guardian: UserID) -> SQL {
+    /// - Parameter condition: a condition on the membership `k` of a child.
+    static func children(ofGuardian guardian: UserID, where condition: SQL) -> SQL {
         """
         SELECT k.user_id, u.display_name, f.id AS family_id, f.name AS family_name
         FROM memberships g
         JOIN families f ON f.id = g.family_id
         JOIN memberships k ON k.family_id = g.family_id AND k.status = 'active' AND k.role = 'child'
         JOIN users u ON u.id = k.user_id
-        WHERE g.user_id = \(guardian) AND g.status = 'active' AND g.role = 'guardian'
+        WHERE g.user_id = \(guardian) AND g.status = 'active' AND g.role = 'guardian' AND \(condition)
         ORDER BY k.joined_at, k.user_id
         """
     }

@@ -9,7 +9,7 @@ enum LegalTexts {
         let thirdParties = thirdPartyParagraphs(parties)
         let digest = hexadecimal(Array(sha256(Array(thirdParties.utf8)).prefix(2)))
         return LegalDocument(
-            title: "Privacy policy", version: "1.8-\(digest)", effectiveDate: "2026-11-28",
+            title: "Privacy policy", version: "1.9-\(digest)", effectiveDate: "2026-11-29",
             content: "\(storedDataText)\n\n\(thirdParties)\n\n\(rightsText)")
     }
 
@@ -34,7 +34,7 @@ enum LegalTexts {
         }
         if let mail = parties.mailService {
             paragraphs.append(
-                "Mails about your account's password and address go through \(mail). It learns your email address and the words of the mail."
+                "Mails about your account (its password, address and devices) and about the owners of your family's policy go through \(mail). It learns your email address and the words of the mail."
             )
         }
         if parties.hasServerModel {
@@ -79,7 +79,13 @@ enum LegalTexts {
         - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
         seen by their author, by the sender of the nag and by guardians.
         - Reports, the family's history and its audit log are for guardians.
-        - Nobody in another family sees any of it. It is not sold, and there is no advertising.
+        - People of other families see nothing of it, unless you connect with one of them. An adult with whom you are \
+        connected sees your name, your email address, and the nags between the two of you. If you let this person nag your \
+        family's children, they also see the names of the children and of the family, and what became of their own nags. \
+        The guardians of a child see the nags that the child gets from outside the family.
+        - Those of us who review the audit logs see the entries of every family, with ids and pseudonyms. Who reviews \
+        reports of abuse reads what the reporter wrote. The audit log records that they looked.
+        - It is not sold, and there is no advertising.
 
         The mediator
         Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \

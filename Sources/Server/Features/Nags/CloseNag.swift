@@ -3,8 +3,8 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Withdraws an open nag, for its creator. A child's guardians can also withdraw a nag of a connection to the
-    /// child; then the creator is notified. The recipient is notified if they were notified of the nag. Repeating a
+    /// Withdraws an open nag, for its creator, or for a guardian of the family if the creator has left it. A child's
+    /// guardians can also withdraw a nag of a connection to the child; then the creator is notified. The recipient is notified if they were notified of the nag. Repeating a
     /// withdrawal changes nothing.
     /// - Throws: 409 for a nag that has ended in another way.
     package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
@@ -23,7 +23,7 @@ extension Nags {
                     ]
                         + notification(
                             of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfNotified: true, at: caller.now)
-                        + (nag.creatorID == nag.recipientID
+                        + (nag.creatorID == nag.recipientID || view.part.contains(.guardianAfterCreator)
                             ? [] : notification(of: id, on: nag, to: nag.creatorID, by: view.userID, at: caller.now))),
                 nag)
         }

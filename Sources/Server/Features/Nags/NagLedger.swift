@@ -36,4 +36,11 @@ enum NagLedger {
 
     /// The column `NagStatements.guardsRecipient`, simplified for a family's nags.
     var guardsRecipient: SQL { self == .family ? "false AS guards_recipient" : NagStatements.guardsRecipient }
+
+    /// A column: whether the creator of a family's nag `n` is still a member; true for a connection's nags.
+    var isCreatorMember: SQL {
+        let isMember: SQL =
+            self == .family ? MembershipStatements.isMember("n.creator_id", of: "n.family_id") : "true"
+        return "\(isMember) AS is_creator_member"
+    }
 }

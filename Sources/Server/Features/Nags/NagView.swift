@@ -76,8 +76,10 @@ struct NagView {
         userID = caller.userID
         role = try row["role"]
         pseudonym = try row["pseudonym"]
-        part = try NagPart(row, for: caller, record.nag.creatorID, record.nag.recipientID)
+        var part = try NagPart(row, for: caller, record.nag.creatorID, record.nag.recipientID)
         if record.nag.connectionID != nil, part.isEmpty { throw APIError.noSuchNag }
+        if part.contains(.guardian), try !row["is_creator_member"] { part.insert(.guardianAfterCreator) }
+        self.part = part
     }
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }

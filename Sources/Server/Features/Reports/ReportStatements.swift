@@ -38,7 +38,7 @@ enum ReportStatements {
                round(percentile_cont(0.5) WITHIN GROUP (
                    ORDER BY extract(epoch FROM nags.completed_at - d.first_at)))::bigint AS seconds
         FROM nags CROSS JOIN LATERAL (
-            SELECT min(sent_at) AS first_at FROM deliveries
+            SELECT min(coalesce(first_sent_at, sent_at)) AS first_at FROM deliveries
             WHERE deliveries.family_id = nags.family_id AND deliveries.nag_id = nags.id
                 AND deliveries.user_id = nags.recipient_id AND deliveries.status IN ('sent', 'delivered')
         ) d
