@@ -10,20 +10,21 @@ import Testing
 @Suite("Dictated words about others and about oneself")
 struct DictationTests {
     private static func nag(
-        to recipient: TestPerson, in scene: OutboxScene, recurrence: Recurrence? = nil,
+        to recipient: TestPerson, in scene: OutboxScene, due: Timestamp.Span = .hours(3), recurrence: Recurrence? = nil,
         capture: Capture = Capture(.dictation)
     ) -> NagCreate {
         var order = NagCreate(
-            familyID: scene.home.id, recipientID: recipient.id, dueAt: scene.server.clock.now() + .hours(3),
+            familyID: scene.home.id, recipientID: recipient.id, dueAt: scene.server.clock.now() + due,
             category: .chores, doneDefinition: .binaryCheck, description: "the dishes", recurrence: recurrence)
         order.capture = capture
         return order
     }
 
     private static func item(
-        to recipient: TestPerson, in scene: OutboxScene, id: UInt64 = 1, recurrence: Recurrence? = nil
+        to recipient: TestPerson, in scene: OutboxScene, id: UInt64 = 1, due: Timestamp.Span = .hours(3),
+        recurrence: Recurrence? = nil
     ) -> OutboxItem {
-        var order = nag(to: recipient, in: scene, recurrence: recurrence, capture: .keyboard)
+        var order = nag(to: recipient, in: scene, due: due, recurrence: recurrence, capture: .keyboard)
         order.familyID = nil
         return OutboxItem(
             clientID: InputID(high: 0x0d, low: id), nagID: nil, act: .nag(order), madeAt: scene.server.clock.now(),
@@ -73,9 +74,12 @@ struct DictationTests {
                     Self.item(to: scene.home.child, in: scene, id: 2, recurrence: .daily),
                     Self.item(to: scene.home.stranger, in: scene, id: 3),
                     Self.item(to: scene.home.child, in: scene, id: 4),
+                    Self.item(to: scene.home.child, in: scene, id: 5, due: .days(3 * 366)),
+                    Self.item(to: scene.home.child, in: scene, id: 6, due: .seconds(0)),
                 ], as: guardian)
-            #expect(results.map(\.outcome) == [.refused, .refused, .drafted])
-            #expect(results.map(\.error?.code) == [.validationFailed, .notFound, nil])
+            #expect(results.map(\.outcome) == [.refused, .refused, .drafted, .refused, .refused])
+            #expect(
+                results.map(\.error?.code) == [.validationFailed, .notFound, nil, .validationFailed, .validationFailed])
             #expect(try await server.rows("SELECT 1 FROM drafts").count == 1)
         }
     }

@@ -131,6 +131,25 @@ struct FrequencyTests {
         }
     }
 
+    @Test("under daily_digest there is no reminder to announce while the creator has the message of the last phase")
+    func dailyDigestAndCreator() async throws {
+        try await Self.run { scene in
+            let (server, family) = (scene.server, scene.family)
+            let nag = try await server.nag(from: family.guardian, to: family.participant)
+            for minutes in [Int64(-60), 0, 60, 180] { try await scene.live(at: nag.dueAt + .minutes(minutes)) }
+            func nextReminder() async throws -> Timestamp? {
+                try await server.call(API.getEscalation, NagPath(nagID: nag.id), as: family.participant).nextReminderAt
+            }
+            #expect(try await nextReminder() == nag.dueAt + .minutes(195))
+            try await server.prefer(["notify_sent_overdue": true], as: family.guardian)
+            #expect(try await nextReminder() == nag.dueAt + .minutes(195))
+            try await server.prefer(["notification_frequency": "daily_digest"], as: family.participant)
+            #expect(try await nextReminder() == nil)
+            try await server.prefer(["notify_sent_overdue": false], as: family.guardian)
+            #expect(try await nextReminder() == nag.dueAt + .minutes(195))
+        }
+    }
+
     @Test("under daily_digest steps wait for the digest, except those of medicine and the last phase")
     func dailyDigest() async throws {
         try await Self.run { scene in

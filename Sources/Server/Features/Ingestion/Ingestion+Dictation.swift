@@ -6,7 +6,8 @@ import Postgres
 extension Ingestion {
     /// Creates a draft of a nag that a person dictated for somebody else. Dictated words may only create drafts.
     /// - Throws: 403 without the consent `ai_mediation` or with the AI off, 404 for a recipient who is not a member,
-    ///   422 for content that a draft cannot have, and for a due time that is not in the future.
+    ///   422 for content that a draft cannot have, and for a due time that is not in the future or is too far
+    ///   ahead.
     func createDraft(
         of request: NagCreate, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
@@ -18,13 +19,15 @@ extension Ingestion {
             guard nag.dueAt.flooredToMillisecond > caller.now else {
                 throw APIError.dueTimeIsInvalid(DueTimeLimit.pastMessage)
             }
+            let body = DraftBody.suggestedNag(nag)
+            try body.requireDueTimeWithinLimit(now: caller.now)
             let recipients = try await queries.query(
                 MembershipStatements.activeMembers(among: [nag.recipientID], in: family))
             guard !recipients.isEmpty else {
                 throw APIError.noSuchMember
             }
             let draft = drafts.makeClientDraft(
-                .suggestedNag(nag), id: services.random.identifier(at: caller.now), from: .voice, by: member,
+                body, id: services.random.identifier(at: caller.now), from: .voice, by: member,
                 caller.context)
             let result = InputResult(
                 clientID: input.id, outcome: .drafted, eventID: nil, draftID: draft.id, error: nil)

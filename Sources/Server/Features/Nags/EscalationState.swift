@@ -70,8 +70,11 @@ struct EscalationState {
     /// one after every interval since the phase began, outside snoozes and quiet hours. There is none if the nag is not
     /// open or would be missed by then, or if the recipient's preferences have no reminders in that phase.
     func nextReminder(at now: Timestamp) -> Timestamp? {
+        // While the creator has the message of the last phase, that of the phase before is repeated.
+        let repeatedPhase =
+            record.phase == .guardianReview && notifiesCreator ? EscalationPhase.overdueBoundedPushBack : record.phase
         guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number,
-            recipient.preferences.hasReminders(in: record.phase, of: record.nag.category)
+            recipient.preferences.hasReminders(in: repeatedPhase, of: record.nag.category)
         else { return nil }
         let interval = escalation.reminderInterval.microseconds
         let passedIntervals = max(0, (now - phaseStartedAt).microseconds) / interval
