@@ -29,7 +29,7 @@ public struct Operation: Hashable, Sendable {
         /// Sign-up, sign-in, and changes of a password, an email address or a telephone number: 60 per minute. Failed
         /// attempts are also counted, per account and per address.
         case auth
-        /// Health probes: unlimited.
+        /// Health probes, and responses that stay the same as long as the server runs: unlimited.
         case exempt
     }
 
