@@ -332,7 +332,7 @@ extension DocumentWriter {
     /// Returns the statuses of an operation's errors: those of every operation, those that it declares, and those that
     /// follow from its other clauses.
     private func errorStatuses(_ operation: OperationDeclaration) -> [String] {
-        var statuses = ["400", "500", "503"] + operation.ownErrorStatuses
+        var statuses = ["400", "414", "500", "503"] + operation.ownErrorStatuses
         if operation.tier != "exempt" { statuses.append("429") }
         if operation.access == .bearer { statuses.append("401") }
         if operation.body != nil, operation.body != "Bytes" { statuses += ["413", "415"] }

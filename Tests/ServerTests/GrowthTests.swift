@@ -71,7 +71,7 @@ struct GrowthTests {
                 SyncStatements.page(
                     home.id, for: child, from: .beginning, .legacy, withFacts: true)
             ),
-            ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, in: home.id, settings: home.id, day: day)),
+            ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, settings: home.id, day: day)),
             ("notes of a day", NagStatements.countNotes(by: home.child.id, in: home.id, day: day)),
             (
                 "nags sent on a day",

@@ -88,6 +88,35 @@ struct ConnectionNagWorkTests {
         }
     }
 
+    @Test("a child's snoozes of a day are counted over the family and its connections, in whatever order")
+    func snoozes() async throws {
+        try await TestServer.run { server in
+            let scene = try await ConnectionScene(server, caregiver: true)
+            let child = scene.family.child
+            let remote = try await scene.nag(from: scene.friend, to: child)
+            let own = try await server.nag(from: scene.parent, to: child)
+            try await server.call(
+                API.updateChildSettings, MemberPath(familyID: scene.family.id, userID: child.id),
+                ChildSettingsUpdate(maxSnoozesPerDay: 2), as: scene.parent)
+            func snooze(_ nag: NagResponse, minutes: Int64) async throws {
+                _ = try await scene.update(nag, NagUpdate(dueAt: nag.dueAt + .minutes(minutes)), as: child)
+            }
+            try await snooze(remote, minutes: 1)
+            try await snooze(remote, minutes: 2)
+            for nag in [own, remote] {
+                let refusal = try await expectRefusal(403) { try await snooze(nag, minutes: 3) }
+                #expect(refusal.reason == "snooze_limit_reached")
+            }
+            server.clock.advance(by: .days(1))
+            let (tomorrow, other) = (
+                try await server.nag(from: scene.parent, to: child), try await scene.nag(from: scene.friend, to: child)
+            )
+            try await snooze(tomorrow, minutes: 1)
+            try await snooze(other, minutes: 1)
+            for nag in [tomorrow, other] { try await expectRefusal(403) { try await snooze(nag, minutes: 2) } }
+        }
+    }
+
     @Test("a connection's nag notifies the recipient's device, and no longer after the connection's end")
     func deliveries() async throws {
         try await TestServer.run { server in

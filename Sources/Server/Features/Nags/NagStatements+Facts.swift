@@ -90,14 +90,14 @@ extension NagStatements {
     }
 
     /// Reads the limits of a recipient's snoozes: the policy of the family whose settings count, a child's settings,
-    /// and the number of snoozes today in that family and in the nag's ledger.
-    static func snoozeFacts(
-        _ recipient: UserID, in ledger: FamilyID, settings: FamilyID, day: Range<Timestamp>
-    ) -> SQL {
+    /// and the number of snoozes today in that family and of all nags of connections.
+    static func snoozeFacts(_ recipient: UserID, settings: FamilyID, day: Range<Timestamp>) -> SQL {
         """
         SELECT \(policyColumns), coalesce(k.can_snooze, true) AS can_snooze,
                coalesce(k.max_snoozes_per_day, 3) AS snoozes_per_day,
-               (SELECT count(*) FROM nag_events e WHERE e.family_id IN (\(ledger), \(settings))
+               (SELECT count(*) FROM nag_events e WHERE e.family_id = ANY(ARRAY(
+                       SELECT \(settings)::uuid UNION SELECT n.family_id FROM nags n
+                       WHERE n.connection_id IS NOT NULL AND n.recipient_id = \(recipient)))
                    AND e.actor_id = \(recipient) AND e.event_type = 'nag_snoozed'
                    AND e.at >= \(day.lowerBound) AND e.at < \(day.upperBound)) AS snoozed_today
         FROM (SELECT) one

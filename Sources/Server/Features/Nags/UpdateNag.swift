@@ -127,8 +127,7 @@ extension Nags {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
             NagStatements.snoozeFacts(
-                view.nag.recipientID, in: view.ledgerID, settings: view.settingsFamily,
-                day: countedDay(of: view.record, at: now))
+                view.nag.recipientID, settings: view.settingsFamily, day: countedDay(of: view.record, at: now))
         ).onlyRow()
         let allowance = SnoozeAllowance(
             isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])
