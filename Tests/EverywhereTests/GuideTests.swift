@@ -42,7 +42,7 @@ struct GuideTests {
         arguments: [
             ("reads |", .read), ("reads below one nag", .nagDetail), ("writes |", .write),
             ("status changes, excuses", .frequentWrite), ("storing and checking keys", .thirdParty),
-            ("sign-up and sign-in, of an address |", .auth), ("health |", .exempt),
+            ("sign-up and sign-in, of an address |", .auth), ("health, versions,", .exempt),
         ] as [(String, Contract.Operation.RateTier)])
     func rates(row: String, tier: Contract.Operation.RateTier) throws {
         let limit = RateLimiter.limitPerMinute(of: tier)
@@ -58,7 +58,7 @@ struct GuideTests {
             case .familyCodeRenewals: "renewed family codes"
             case .deviceRegistrations, .policyChanges, .incentiveRuleChanges, .aiKeysStored: "registered devices;"
             case .attachments, .blockChanges: "pictures; changes of blocks"
-            case .aiSessions, .constraintChanges, .preferenceChanges: "changes of preferences and of constraints"
+            case .aiSessions, .constraintChanges, .preferenceChanges: "changes of preferences, with"
             case .draftSteps: "steps with drafts"
             }
         expectRow(row, "| \(limit.perDay)")
