@@ -42,10 +42,11 @@ final class Passwords {
             return try await services.ledger.write(caller, in: chain) { queries in
                 let seq = try await Ledger.newestSequenceNumber(of: chain, queries)
                 let account = try await services.access.account(caller, queries)
+                guard account.chain == chain else { throw APIError.accountChangedFamily }
                 // The password that was checked may have been replaced in the meantime.
-                guard account.chain == chain,
-                    try await queries.query(statement).onlyRow()["password_set_at"] == passwordSetAt
-                else { throw APIError.passwordHasChanged }
+                guard try await queries.query(statement).onlyRow()["password_set_at"] == passwordSetAt else {
+                    throw APIError.passwordHasChanged
+                }
                 var act = Self.passwordChangeAct(
                     on: account.id, account.pseudonym, by: account.pseudonym, method: "password",
                     basis: .nothingChanged(since: seq), hash, except: caller.sessionID, at: now)
