@@ -10,6 +10,17 @@ import Testing
 
 @Suite("Plans that sessions keep")
 struct PlanTests {
+    /// Returns the plans of statements over the rows that the server has.
+    private static func plans(of statements: [SQL], on server: TestServer) async throws -> [String] {
+        try await server.database.run { database in
+            try await database.transaction { transaction in
+                let planned = PlannedQueries(transaction, analyzes: false)
+                for statement in statements { _ = try await planned.query(statement) }
+                return planned.plans.map(\.text)
+            }
+        }
+    }
+
     private static func plans(
         overFamilies families: Int = 0, of statements: @escaping @Sendable (Ledger, CallContext) -> [SQL],
         _ check: @Sendable ([String]) throws -> Void
@@ -97,23 +108,17 @@ struct PlanTests {
                 END $$
                 """)
             try await server.sql("VACUUM ANALYZE nags")
-            let plans = try await server.database.run { database in
-                try await database.transaction { transaction in
-                    let planned = PlannedQueries(transaction, analyzes: false)
-                    let (one, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
-                    let (nag, ledger) = (NagID(high: 0, low: 3), FamilyID(high: 0, low: 4))
-                    for statement in [
-                        NagStatements.page(
-                            NagListQuery(), for: one, [.family(ledger, isGuardian: true), .allConnections]),
-                        NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
-                        NagStatements.openConnectionNagRecipients(dependingOnMembershipOf: one),
-                        NagStatements.openConnectionNagRecipients(between: one, and: other),
-                        NagStatements.exportedNags(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
-                        RealtimeStatements.entries(ofConnections: [(ledger, 1)]),
-                    ] { _ = try await planned.query(statement) }
-                    return planned.plans.map(\.text)
-                }
-            }
+            let (one, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
+            let (nag, ledger) = (NagID(high: 0, low: 3), FamilyID(high: 0, low: 4))
+            let statements = [
+                NagStatements.page(NagListQuery(), for: one, [.family(ledger, isGuardian: true), .allConnections]),
+                NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
+                NagStatements.openConnectionNagRecipients(dependingOnMembershipOf: one),
+                NagStatements.openConnectionNagRecipients(between: one, and: other),
+                NagStatements.exportedNags(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
+                RealtimeStatements.entries(ofConnections: [(ledger, 1)]),
+            ]
+            let plans = try await Self.plans(of: statements, on: server)
             #expect(plans.count == 6)
             for plan in plans { #expect(!plan.contains("Seq Scan on nags"), "\(plan)") }
         }
@@ -135,14 +140,8 @@ struct PlanTests {
                 END $$
                 """)
             try await server.sql("VACUUM ANALYZE nag_events")
-            let plan = try await server.database.run { database in
-                try await database.transaction { transaction in
-                    let planned = PlannedQueries(transaction, analyzes: false)
-                    _ = try await planned.query(NagStatements.notesOfPerson.keys(UserID(high: 0, low: 1), 100))
-                    return planned.plans.map(\.text).first
-                }
-            }
-            let text = try #require(plan)
+            let statement = NagStatements.notesOfPerson.keys(UserID(high: 0, low: 1), 100)
+            let text = try #require(try await Self.plans(of: [statement], on: server).first)
             #expect(!text.contains("Seq Scan on nag_events") && text.contains("nag_events"), "\(text)")
         }
     }

@@ -48,7 +48,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test("the list of children has only those whom the caller may nag: no block, no suspension, no common family")
+    @Test("the list of children has only those whom the caller may nag: nobody whom a block separates")
     func childrenToNag() async throws {
         try await TestServer.run { server in
             let scene = try await ConnectionScene(server, caregiver: true)

@@ -72,8 +72,8 @@ struct RecordedRead {
 }
 
 extension Services {
-    /// Records that an administrator reads, unless an entry of the same trace covers it. The request's
-    /// `Idempotency-Key` is not for this entry: every read has its own.
+    /// Records that an administrator reads, unless an entry of the same trace covers it. A repeated `Idempotency-Key`
+    /// does not keep a read from being recorded.
     func recordAdminRead(
         _ caller: Caller, _ account: Account, _ operation: Contract.Operation, of family: FamilyID? = nil,
         _ details: AuditBody = [:]

@@ -23,7 +23,7 @@ enum ConnectionStatements {
                CASE WHEN o.id = \(recipient) THEN 'other_party'
                     WHEN o.shares AND \(MembershipStatements.isChild(recipient, ofGuardian: "o.id")) THEN 'child'
                     ELSE 'someone_else' END AS recipient,
-               \(nagObstacles(from: creator, to: recipient, through: "o.id"))
+               \(contactColumns(of: creator, with: "o.id", and: recipient))
         FROM connections c CROSS JOIN LATERAL (
             SELECT CASE WHEN c.inviter_id = \(creator) THEN c.invitee_id ELSE c.inviter_id END AS id,
                    CASE WHEN c.inviter_id = \(creator) THEN c.invitee_shares_children
@@ -31,28 +31,6 @@ enum ConnectionStatements {
         ) o
         WHERE c.id = \(connection) AND \(creator) IN (c.inviter_id, c.invitee_id)
         """
-    }
-
-    /// Columns: the reasons for which one person may not nag another over an active connection with a party: `recipient`
-    /// is this party or their child. All are SQL expressions or values.
-    private static func nagObstacles(from creator: SQL, to recipient: SQL, through party: SQL) -> SQL {
-        """
-        \(BlockStatements.isBlocked(between: creator, and: party))
-            OR \(BlockStatements.isBlocked(between: creator, and: recipient)) AS is_blocked,
-        \(RelationshipStatements.isSuspended(between: creator, and: party))
-            OR \(RelationshipStatements.isSuspended(between: creator, and: recipient)) AS is_suspended,
-        \(MembershipStatements.sharesFamily(creator, party)) AS shares_family
-        """
-    }
-
-    /// Reads the children of a party whom the other party may nag, if the first one allows it.
-    static func children(ofGuardian party: UserID, for other: UserID) -> SQL {
-        MembershipStatements.children(
-            ofGuardian: party,
-            where: """
-                NOT EXISTS (SELECT FROM (SELECT \(nagObstacles(from: "\(other)", to: "k.user_id", through: "\(party)"))) o
-                    WHERE o.is_blocked OR o.is_suspended OR o.shares_family)
-                """)
     }
 
     /// A condition: the connection is active. `id` is an SQL expression.
@@ -150,6 +128,16 @@ enum ConnectionStatements {
         """
     }
 
+    /// Reads the children of a party whom the other party may nag, if the first one allows it.
+    static func children(ofGuardian party: UserID, for other: UserID) -> SQL {
+        MembershipStatements.children(
+            ofGuardian: party,
+            where: """
+                NOT EXISTS (SELECT FROM (SELECT \(contactColumns(of: "\(other)", with: "\(party)", and: "k.user_id"))) o
+                    WHERE o.is_blocked OR o.is_suspended OR o.shares_family)
+                """)
+    }
+
     /// Reads the facts that an invitation depends on: the account of the address, if it may be connected; the
     /// `existing` pending or active connection of the two, whoever invited; and the numbers of the inviter's
     /// connections.
@@ -177,14 +165,18 @@ enum ConnectionStatements {
         """
     }
 
-    /// Columns: the reasons for which two people may not contact each other. `one` and `other` are SQL expressions or
+    /// Columns: the reasons for which two people may not contact each other. All parameters are SQL expressions or
     /// values.
-    private static func contactColumns(of one: SQL, with other: SQL) -> SQL {
-        """
-        \(BlockStatements.isBlocked(between: one, and: other)) AS is_blocked,
-        \(RelationshipStatements.isSuspended(between: one, and: other)) AS is_suspended,
-        \(MembershipStatements.sharesFamily(one, other)) AS shares_family
-        """
+    /// - Parameter recipient: the other person or their child; the reasons hold for this person too.
+    private static func contactColumns(of one: SQL, with other: SQL, and recipient: SQL? = nil) -> SQL {
+        let contacts = [other] + (recipient.map { [$0] } ?? [])
+        let isBlocked = contacts.map { BlockStatements.isBlocked(between: one, and: $0) }
+        let isSuspended = contacts.map { RelationshipStatements.isSuspended(between: one, and: $0) }
+        return """
+            \(SQL.joined(isBlocked, separator: " OR ")) AS is_blocked,
+            \(SQL.joined(isSuspended, separator: " OR ")) AS is_suspended,
+            \(MembershipStatements.sharesFamily(one, other)) AS shares_family
+            """
     }
 
     /// An expression: the number of a person's active connections. `user` is an SQL expression or a value.

@@ -37,10 +37,10 @@ enum NagLedger {
     /// The column `NagStatements.guardsRecipient`, simplified for a family's nags.
     var guardsRecipient: SQL { self == .family ? "false AS guards_recipient" : NagStatements.guardsRecipient }
 
-    /// A column: whether the creator of a family's nag `n` is still a member; true for a connection's nags.
-    var isCreatorMember: SQL {
-        let isMember: SQL =
-            self == .family ? MembershipStatements.isMember("n.creator_id", of: "n.family_id") : "true"
-        return "\(isMember) AS is_creator_member"
+    /// A column: whether the member `m` is a guardian of the family that the creator of its nag `n` has left.
+    var isAfterCreator: SQL {
+        guard self == .family else { return "false AS is_after_creator" }
+        let isCreatorMember = MembershipStatements.isMember("n.creator_id", of: "n.family_id")
+        return "coalesce(m.role = 'guardian' AND NOT \(isCreatorMember), false) AS is_after_creator"
     }
 }

@@ -25,7 +25,7 @@ enum NagStatements {
     static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller) -> SQL {
         """
         SELECT \(recordColumns(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
-               \(ledger.guardsRecipient), \(ledger.isCreatorMember)
+               \(ledger.guardsRecipient), \(ledger.isAfterCreator)
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(ledger.join(nag))

@@ -78,7 +78,7 @@ struct NagView {
         pseudonym = try row["pseudonym"]
         var part = try NagPart(row, for: caller, record.nag.creatorID, record.nag.recipientID)
         if record.nag.connectionID != nil, part.isEmpty { throw APIError.noSuchNag }
-        if part.contains(.guardian), try !row["is_creator_member"] { part.insert(.guardianAfterCreator) }
+        if try row["is_after_creator"] { part.insert(.guardianAfterCreator) }
         self.part = part
     }
 
